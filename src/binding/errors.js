@@ -1,0 +1,27 @@
+// The one error class of the package, and the one list of its codes.
+// Everything the binding throws on purpose is a GatedMLPError; an abort rejects with the signal's own reason.
+
+/**
+ * @typedef {'ERR_SHAPE' | 'ERR_DTYPE' | 'ERR_ACTIVATION' | 'ERR_TENSOR_MISSING' | 'ERR_SAFETENSORS' | 'ERR_HTTP'
+ *   | 'ERR_WASM_LOAD' | 'ERR_UNSUPPORTED' | 'ERR_OUT_OF_MEMORY' | 'ERR_DISPOSED'} ErrorCode
+ */
+
+/**
+ * An error with a `code` to branch on, a message for people, and context fields that depend on the code:
+ * ERR_SAFETENSORS has `kind` (the reference parser's), ERR_HTTP has `status`, `url` and `attempts`.
+ */
+export class GatedMLPError extends Error {
+  /**
+   * @param {ErrorCode} code
+   * @param {string} message what happened, to which thing, with which value, and what would be right
+   * @param {{ cause?: unknown, [key: string]: unknown }} [context]
+   */
+  constructor(code, message, context = {}) {
+    const { cause, ...fields } = context;
+    super(message, cause === undefined ? undefined : { cause });
+    Object.assign(this, fields);
+    this.name = 'GatedMLPError';
+    /** @type {ErrorCode} */
+    this.code = code;
+  }
+}

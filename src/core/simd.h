@@ -1,0 +1,57 @@
+/* Lane operations on 128-bit vectors of real, the only place that knows how a vector is spelled.
+ *
+ * The types are the portable vector extension of gcc and clang, so the wasm module, the native tests, the sanitizers
+ * and the fuzzer all run the very same kernels. A comparison gives a mask of all-ones lanes; there is no min or max,
+ * whose treatment of NaN differs between machines: compare and select instead. Contraction of a*b+c is switched off by
+ * the build (-ffp-contract=off), so simd128 and native results agree bit for bit.
+ */
+#ifndef GATED_MLP_SIMD_H
+#define GATED_MLP_SIMD_H
+
+#include "gated_mlp.h"
+
+#include <string.h>
+
+typedef real vreal __attribute__((vector_size(16)));
+#ifdef GATED_MLP_FLOAT64
+typedef int64_t vmask __attribute__((vector_size(16)));
+#define LANES 2
+#else
+typedef int32_t vmask __attribute__((vector_size(16)));
+#define LANES 4
+#endif
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE vreal v_load(const real *p) {
+    vreal v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+INLINE void v_store(real *p, vreal v) {
+    memcpy(p, &v, sizeof v);
+}
+
+INLINE vreal v_splat(real s) {
+#ifdef GATED_MLP_FLOAT64
+    return (vreal){s, s};
+#else
+    return (vreal){s, s, s, s};
+#endif
+}
+
+/* a * b + c: one rounding or two, as is fastest under relaxed SIMD; two everywhere else. */
+INLINE vreal v_madd(vreal a, vreal b, vreal c) {
+#if defined(__wasm_relaxed_simd__) && !defined(GATED_MLP_FLOAT64)
+    return __builtin_wasm_relaxed_madd_f32x4(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
+INLINE vreal v_select(vmask mask, vreal yes, vreal no) {
+    return (vreal)((mask & (vmask)yes) | (~mask & (vmask)no));
+}
+
+#endif
