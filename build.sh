@@ -1,9 +1,52 @@
 #!/usr/bin/env bash
-# The only place with compiler flags. Builds src/binding/gated-mlp.wasm from src/core with Emscripten.
+# Compiles src/core. The only place with compiler flags.
+#
+#   bash build.sh                       src/binding/gated-mlp.wasm, the module that the package ships
+#   bash build.sh float64               build/gated-mlp-f64.wasm, the same sources in double (for tests)
+#   bash build.sh native CC OUT FILE... a native program of FILEs under AddressSanitizer and UBSan
+#
+# EMCC names another emcc. The flags mean the same to Emscripten 3.1.6 (Debian 12) and 3.1.69 (Debian 13).
 set -euo pipefail
 cd "$(dirname "$0")"
-EMCC=${EMCC:-emcc}
-exports=$(sed -n 's/^EXPORT(\([a-z0-9_]*\)).*/_\1/p' src/core/exports.c | paste -sd,)
-"$EMCC" -std=c11 -O3 -msimd128 -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Werror \
-  -sSTANDALONE_WASM --no-entry -sALLOW_MEMORY_GROWTH -sWASM_BIGINT -sMALLOC=emmalloc -sMAXIMUM_MEMORY=4GB \
-  "-sEXPORTED_FUNCTIONS=$exports" src/core/*.c -o src/binding/gated-mlp.wasm
+
+emcc=${EMCC:-emcc}
+c_flags=(-std=c11 -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Werror "-ffile-prefix-map=$PWD=.")
+
+build_wasm() { # build_wasm OUT FLAG...
+  local out=$1
+  shift
+  if ! command -v "$emcc" > /dev/null; then
+    echo "build.sh: no '$emcc' here. Install Emscripten (Debian, Ubuntu: apt-get install emscripten) or set EMCC." >&2
+    exit 1
+  fi
+  # EXPORT(name) lines of exports.c are the one list of what the module offers.
+  local exports
+  exports=$(sed -n 's/^EXPORT(\([a-z0-9_]*\)).*/_\1/p' src/core/exports.c | paste -sd, -)
+  "$emcc" --version | sed -n 1p
+  mkdir -p "$(dirname "$out")"
+  "$emcc" "${c_flags[@]}" -O3 -msimd128 "$@" -sSTANDALONE_WASM --no-entry -sWASM_BIGINT \
+    -sMALLOC=emmalloc -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB "-sEXPORTED_FUNCTIONS=$exports" \
+    src/core/*.c -o "$out"
+  echo "$out: $(wc -c < "$out") bytes"
+}
+
+build_native() { # build_native CC OUT FILE...
+  local cc=$1 out=$2
+  shift 2
+  mkdir -p "$(dirname "$out")"
+  "$cc" "${c_flags[@]}" -O2 -g -fsanitize=address,undefined -fno-sanitize-recover=all \
+    -Isrc/core "$@" -o "$out" -lm
+}
+
+case ${1:-simd128} in
+  simd128) build_wasm src/binding/gated-mlp.wasm ;;
+  float64) build_wasm build/gated-mlp-f64.wasm -DGATED_MLP_FLOAT64 ;;
+  native)
+    shift
+    build_native "$@"
+    ;;
+  *)
+    sed -n '2,8s/^# \{0,1\}//p' build.sh >&2
+    exit 2
+    ;;
+esac

@@ -1,0 +1,19 @@
+// The C core as a native program under AddressSanitizer and UBSan: each tests/native/test_*.c is one test here.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findSanitizingCompilers } from './helpers/tools.js';
+import { nativeTests, runNativeTest } from './native/run.js';
+
+const [compiler] = findSanitizingCompilers();
+
+test('there is a compiler with sanitizers, and something to compile', () => {
+  assert.ok(compiler, 'neither gcc nor clang can build with -fsanitize=address,undefined');
+  assert.ok(nativeTests().length > 0);
+});
+
+for (const source of nativeTests()) {
+  test(`${source} passes under ASan and UBSan`, (t) => {
+    for (const line of runNativeTest(compiler, source).trimEnd().split('\n')) t.diagnostic(line);
+  });
+}
