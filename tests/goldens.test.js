@@ -1,0 +1,64 @@
+// Forward passes and traces against Hugging Face's LlamaMLP and GemmaMLP in float64 (fixtures/goldens/mlp).
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { assertClose, loadGolden, plainCases, tensor, values } from './helpers/goldens.js';
+
+const cases = plainCases();
+
+test('the golden cases are all there', () => {
+  assert.equal(cases.length, 37);
+  assert.deepEqual([...new Set(cases.map(({ act }) => act))].sort(), [
+    'gelu',
+    'gelu_new',
+    'gelu_pytorch_tanh',
+    'quick_gelu',
+    'relu',
+    'silu',
+  ]);
+});
+
+for (const golden of cases) {
+  test(`${golden.case}: forward is Hugging Face's`, async (t) => {
+    const { mlp, tensors } = await loadGolden(golden);
+    t.after(() => mlp.dispose());
+    const y = mlp.forward(values(tensors, 'x'));
+    const worst = assertClose(y, values(tensors, 'f64/y'), 'y');
+    t.diagnostic(`largest difference / largest value: ${worst.toExponential(2)}`);
+  });
+
+  test(`${golden.case}: the trace shows Hugging Face's gate, act, up, hidden and output`, async (t) => {
+    const { mlp, tensors } = await loadGolden(golden);
+    t.after(() => mlp.dispose());
+    const trace = mlp.trace(values(tensors, 'x'));
+    t.after(() => trace.dispose());
+    const { shape } = tensor(tensors, 'x');
+    assert.equal(
+      trace.tokens,
+      shape.slice(0, -1).reduce((a, b) => a * b, 1),
+    );
+    for (const name of /** @type {const} */ (['gate', 'act', 'up'])) {
+      assertClose(trace[name], values(tensors, `f64/${name}`), name);
+    }
+    const act = values(tensors, 'f64/act');
+    const up = values(tensors, 'f64/up');
+    assertClose(
+      trace.hidden,
+      Float64Array.from(act, (a, i) => a * up[i]),
+      'hidden',
+    );
+    assert.deepEqual(trace.output, mlp.forward(values(tensors, 'x')));
+  });
+}
+
+for (const golden of cases.filter(({ case: name }) => name.endsWith('one_nan_token'))) {
+  test(`${golden.case}: a NaN token leaves every other token as it is`, async (t) => {
+    const { mlp, tensors } = await loadGolden(golden);
+    t.after(() => mlp.dispose());
+    const y = mlp.forward(values(tensors, 'x'));
+    const nanRows = new Set();
+    for (const [i, value] of y.entries())
+      if (Number.isNaN(value)) nanRows.add(Math.floor(i / golden.d));
+    assert.deepEqual([...nanRows], [2]);
+  });
+}

@@ -1,0 +1,102 @@
+// The example that can be followed by hand, d = d_ff = 1, Wg = 1, Wu = 2, Wd = 3, x = 1; and what a closed gate does.
+
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import fc from 'fast-check';
+import { GatedMLP, PCG32, Runtime } from '../src/binding/index.js';
+
+const runtime = await Runtime.create();
+after(() => runtime.dispose());
+
+/**
+ * @param {number} d
+ * @param {number} dFf
+ * @param {string} act
+ * @param {Record<string, { shape: number[], data: ArrayLike<number> }>} parameters F32
+ */
+async function build(d, dFf, act, parameters) {
+  const bias = Object.keys(parameters).some((name) => name.endsWith('.bias'));
+  const mlp = await GatedMLP.create(d, dFf, { act, bias, runtime });
+  const entries = Object.entries(parameters).map(([name, { shape, data }]) => {
+    const bytes = new Uint8Array(Float32Array.from(data).buffer);
+    return /** @type {const} */ ([name, { dtype: 'F32', shape, data: bytes }]);
+  });
+  mlp.loadStateDict(new Map(entries));
+  return mlp;
+}
+
+for (const [act, name, expected] of /** @type {const} */ ([
+  ['silu', 'SwiGLU', '4.386352'],
+  ['gelu_tanh', 'GeGLU', '5.047152'],
+])) {
+  test(`${name} of 1 with weights 1, 2, 3 is ${expected}`, async () => {
+    const shape = [1, 1];
+    const mlp = await build(1, 1, act, {
+      'gate_proj.weight': { shape, data: [1] },
+      'up_proj.weight': { shape, data: [2] },
+      'down_proj.weight': { shape, data: [3] },
+    });
+    assert.equal(mlp.forward(Float32Array.of(1))[0].toFixed(6), expected);
+    mlp.dispose();
+  });
+}
+
+/** An MLP of odd widths whose unit `unit` has the gate bias given. */
+async function withGateBias(act, unit, gateBias, upRow) {
+  const [d, dFf] = [5, 7];
+  const mlp = await GatedMLP.create(d, dFf, { act, bias: true, rng: new PCG32(9n), runtime });
+  const state = new Map(
+    [...mlp.namedParameters()].map(([name, { shape, data }]) => {
+      const numbers = Float32Array.from(data);
+      if (name === 'gate_proj.bias') numbers[unit] = gateBias;
+      if (name === 'up_proj.weight') numbers.set(upRow, unit * d);
+      return [name, { dtype: 'F32', shape, data: new Uint8Array(numbers.buffer) }];
+    }),
+  );
+  mlp.loadStateDict(state);
+  return mlp;
+}
+
+const upRows = fc.array(fc.float({ min: -1000, max: 1000, noNaN: true }), {
+  minLength: 5,
+  maxLength: 5,
+});
+const inputs = fc.array(fc.float({ min: -1, max: 1, noNaN: true }), { minLength: 5, maxLength: 5 });
+
+for (const act of ['silu', 'gelu_tanh', 'relu']) {
+  test(`a closed gate shuts its ${act} unit off whatever up says`, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(6), upRows, inputs, async (unit, upRow, x) => {
+        const mlp = await withGateBias(act, unit, -200, upRow);
+        const zeroUp = await withGateBias(act, unit, -200, [0, 0, 0, 0, 0]);
+        const token = Float32Array.from(x);
+        assert.deepEqual(add0(mlp.forward(token)), add0(zeroUp.forward(token)));
+        mlp.dispose();
+        zeroUp.dispose();
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test(`a ${act} unit held at 0 is off whatever its gate and up say`, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(6), upRows, inputs, async (unit, upRow, x) => {
+        const open = await withGateBias(act, unit, 3, upRow);
+        const shut = await withGateBias(act, unit, -200, upRow);
+        const token = Float32Array.from(x);
+        const held = open.trace(token, { hold: [{ unit, value: 0 }] });
+        assert.equal(held.act[unit], 0);
+        assert.deepEqual(add0(held.output), add0(shut.forward(token)));
+        held.dispose();
+        open.dispose();
+        shut.dispose();
+      }),
+      { numRuns: 50 },
+    );
+  });
+}
+
+/** -0 and 0 are the same output. @param {Float32Array} y */
+function add0(y) {
+  return y.map((value) => value + 0);
+}
