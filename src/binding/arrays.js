@@ -1,0 +1,111 @@
+// Checks of the numbers and arrays a caller hands in, before anything reaches the core.
+// Each throws a GatedMLPError that names the argument, the value and what would be right.
+
+import { GatedMLPError } from './errors.js';
+
+const INT32_MAX = 2 ** 31 - 1;
+
+/** @typedef {Float32Array | Float64Array} RealArray */
+
+/** @param {unknown} value */
+const shown = (value) =>
+  typeof value === 'bigint' ? `${value}n` : typeof value === 'string' ? `'${value}'` : String(value);
+
+/** @param {unknown} value the thing's class, for a message */
+const classOf = (value) =>
+  value === null || value === undefined ? String(value) : (Object(value).constructor?.name ?? typeof value);
+
+/**
+ * An integer in [least, most].
+ * @param {unknown} value
+ * @param {string} name
+ * @param {number} [least]
+ * @param {number} [most]
+ * @returns {number}
+ */
+export function integer(value, name, least = 1, most = INT32_MAX) {
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {
+    throw new GatedMLPError(
+      'ERR_SHAPE',
+      `${name} is ${shown(value)}; it must be an integer from ${least} to ${most}`,
+      { value },
+    );
+  }
+  return value;
+}
+
+/**
+ * @param {unknown} value
+ * @param {string} name
+ * @returns {number}
+ */
+export function finite(value, name) {
+  if (typeof value !== 'number' || !Number.isFinite(value)) {
+    throw new GatedMLPError('ERR_SHAPE', `${name} is ${shown(value)}; it must be a finite number`, { value });
+  }
+  return value;
+}
+
+/**
+ * A live typed array of the class the runtime computes in.
+ * @param {unknown} value
+ * @param {string} name
+ * @param {Float32ArrayConstructor | Float64ArrayConstructor} Real
+ * @returns {RealArray}
+ */
+export function realArray(value, name, Real) {
+  if (!(value instanceof Real)) {
+    throw new GatedMLPError('ERR_DTYPE', `${name} is a ${classOf(value)}; it must be a ${Real.name}`);
+  }
+  if (value.length === 0 && isDetached(value.buffer)) {
+    throw new GatedMLPError('ERR_SHAPE', `${name}: its buffer is detached (transferred elsewhere), so it has no values`);
+  }
+  return value;
+}
+
+/**
+ * As realArray, and its length is a multiple of `width`. Returns the number of rows.
+ * @param {unknown} value
+ * @param {string} name
+ * @param {Float32ArrayConstructor | Float64ArrayConstructor} Real
+ * @param {number} width
+ * @param {string} widthName
+ */
+export function rowsOf(value, name, Real, width, widthName) {
+  const { length } = realArray(value, name, Real);
+  if (length % width !== 0) {
+    throw new GatedMLPError(
+      'ERR_SHAPE',
+      `${name} has ${length} elements, which is no multiple of ${widthName} = ${width}; its shape is [..., ${widthName}]`,
+      { length },
+    );
+  }
+  return integer(length / width, `the number of rows of ${name}`, 0);
+}
+
+/**
+ * As realArray, with exactly `length` elements.
+ * @param {unknown} value
+ * @param {string} name
+ * @param {Float32ArrayConstructor | Float64ArrayConstructor} Real
+ * @param {number} length
+ */
+export function realsOfLength(value, name, Real, length) {
+  const array = realArray(value, name, Real);
+  if (array.length !== length) {
+    throw new GatedMLPError('ERR_SHAPE', `${name} has ${array.length} elements; it must have ${length}`, {
+      length: array.length,
+    });
+  }
+  return array;
+}
+
+/** @param {ArrayBufferLike} buffer */
+function isDetached(buffer) {
+  try {
+    new Uint8Array(buffer);
+    return false;
+  } catch {
+    return true;
+  }
+}

@@ -1,0 +1,520 @@
+// GatedMLP: y = down_proj( act(gate_proj(x)) * up_proj(x) ), its weights in wasm memory.
+// The arithmetic is src/core's; this file checks arguments, copies them in and results out, and owns the memory.
+
+import { activationOf } from './activations.js';
+import { finite, integer, realArray, realsOfLength, rowsOf } from './arrays.js';
+import { openCheckpoint, resolveMLP, streamTensors } from './checkpoint.js';
+import { GatedMLPError } from './errors.js';
+import { freeIfAlive, GateTrace, layoutOf } from './gate-trace.js';
+import { PCG32 } from './pcg32.js';
+import { defaultRuntime, wasmOf } from './runtime.js';
+import { parameterShapes, readStateDict, writeSafetensors } from './state-dict.js';
+import { LINEARS, packParts, streamParts } from './weights.js';
+
+/** @typedef {import('./arrays.js').RealArray} RealArray */
+/** @typedef {import('./activations.js').Activation} Activation */
+/** @typedef {import('./runtime.js').Runtime} Runtime */
+/** @typedef {import('./wasm.js').Wasm} Wasm */
+/** @typedef {'float32' | 'float64' | 'float16' | 'bfloat16'} HeldDtype */
+
+/**
+ * @typedef {object} ForwardOptions
+ * @property {RealArray} [out] [..., d]: where to write, as long as x. May be x itself
+ * @property {[number, number]} [units] a slice of the hidden width; the outputs of slices that cover it add up to the whole
+ * @property {number} [scale] multiplies y. Default 1
+ * @property {boolean} [accumulate] add scale * y to what `out` holds instead of overwriting it
+ */
+
+/**
+ * A gate held by hand: act(gate) of one unit, at one token or at all of them, is `value` whatever the gate says.
+ * @typedef {{ unit: number, token?: number, value: number }} Hold
+ */
+
+/** How a weight may be held, and what the files call it. @type {Record<HeldDtype, string>} */
+const HELD = { float32: 'F32', float64: 'F64', float16: 'F16', bfloat16: 'BF16' };
+
+export class GatedMLP {
+  #runtime;
+  #address;
+  #disposed = false;
+
+  /**
+   * A new MLP with nn.Linear's default initialization: gate, up and down drawn in that order, weight then bias.
+   * @param {number} d width of x and y
+   * @param {number} dFf hidden width
+   * @param {object} [options]
+   * @param {string} [options.act] Hugging Face spelling, default 'silu'
+   * @param {boolean} [options.bias]
+   * @param {PCG32} [options.rng] the generator, which is advanced; default a fresh PCG32(0)
+   * @param {HeldDtype} [options.dtype] how weights are held; default what the runtime computes in
+   * @param {Runtime} [options.runtime]
+   * @returns {Promise<GatedMLP>}
+   */
+  static async create(d, dFf, { act = 'silu', bias = false, rng = new PCG32(0), dtype, runtime } = {}) {
+    integer(d, 'd');
+    integer(dFf, 'dFf');
+    if (!(rng instanceof PCG32)) throw new GatedMLPError('ERR_SHAPE', 'rng: must be a PCG32');
+    const home = runtime ?? (await defaultRuntime());
+    const mlp = new GatedMLP(home, d, dFf, activationOf(act), Boolean(bias), dtype ?? nativeDtype(wasmOf(home)), null);
+    mlp.#initialize(rng);
+    return mlp;
+  }
+
+  /**
+   * Opens a checkpoint and loads one gated MLP from it; see openCheckpoint and fromCheckpoint.
+   * @param {import('./checkpoint.js').CheckpointSource} source
+   * @param {import('./checkpoint.js').OpenOptions & LoadOptions} [options]
+   * @returns {Promise<GatedMLP>}
+   */
+  static async fromPretrained(source, options = {}) {
+    const { onProgress, ...open } = options;
+    return GatedMLP.fromCheckpoint(await openCheckpoint(source, open), options);
+  }
+
+  /**
+   * Loads one gated MLP of an open checkpoint. Without layer, expert or prefix the checkpoint must hold exactly one.
+   * Resolves when every byte is there and checked; a failed or aborted load leaves nothing behind.
+   *
+   * @typedef {object} LoadOptions
+   * @property {number} [layer]
+   * @property {number} [expert]
+   * @property {string} [prefix] of the tensor names, as `checkpoint.mlps` lists it
+   * @property {string} [act] overrides what the config says
+   * @property {HeldDtype} [dtype] default: as stored for F32, F16 and BF16, else 'float32'
+   * @property {'gate-up' | 'up-gate' | 'interleaved'} [fused] order of a fused tensor the families table does not know
+   * @property {boolean} [transposed] the same, for its orientation
+   * @property {AbortSignal} [signal]
+   * @property {import('./checkpoint.js').OnProgress} [onProgress]
+   * @property {(preview: GatePreview) => void} [onGateRows] called while gate_proj lands, before anything is verified
+   * @property {Runtime} [runtime] default: the checkpoint's
+   *
+   * @param {import('./checkpoint.js').Checkpoint} checkpoint
+   * @param {LoadOptions} [options]
+   * @returns {Promise<GatedMLP>}
+   */
+  static async fromCheckpoint(checkpoint, options = {}) {
+    const { signal, onProgress, onGateRows } = options;
+    signal?.throwIfAborted();
+    const found = await resolveMLP(checkpoint, options);
+    const home = options.runtime ?? checkpoint.runtime;
+    const dtype = options.dtype ?? heldFor(found.parts, nativeDtype(wasmOf(home)));
+    const source = { ...found.source, actSource: found.actSource };
+    const mlp = new GatedMLP(home, found.d, found.dFf, activationOf(found.act), found.bias, dtype, source);
+    try {
+      await streamParts(
+        wasmOf(home),
+        mlp.#linears(),
+        found.parts,
+        (wanted) => streamTensors(checkpoint, wanted, { signal, onProgress }),
+        onGateRows &&
+          ((parameter, rows) => {
+            if (parameter === 'gate_proj.weight') onGateRows(new GatePreview(rows, (x) => mlp.#gates(x, rows)));
+          }),
+      );
+    } catch (error) {
+      mlp.dispose();
+      throw error;
+    }
+    return mlp;
+  }
+
+  /**
+   * @internal use create, fromPretrained or fromCheckpoint
+   * @param {Runtime} runtime
+   * @param {number} d
+   * @param {number} dFf
+   * @param {Activation} act
+   * @param {boolean} bias
+   * @param {HeldDtype} dtype
+   * @param {Record<string, unknown> | null} source
+   */
+  constructor(runtime, d, dFf, act, bias, dtype, source) {
+    const wasm = wasmOf(runtime);
+    const code = heldCode(wasm, dtype);
+    const bytes = wasm.exports.mlp_bytes(d, dFf, code, bias ? 1 : 0);
+    const what = `a gated MLP of d = ${d}, dFf = ${dFf} in ${dtype}`;
+    if (bytes === 0n || bytes > 0xffffffffn) {
+      throw new GatedMLPError('ERR_SHAPE', `${what} does not fit the 4 GiB that a wasm module can address`, { d, dFf });
+    }
+    const activation = wasm.activations.get(act);
+    const address = wasm.exports.mlp_create(d, dFf, activation, code, bias ? 1 : 0);
+    this.#address = wasm.adopt(address, Number(bytes), what, this);
+    this.#runtime = runtime;
+    /** Width of x and y. */
+    this.d = d;
+    /** Hidden width: the number of units. */
+    this.dFf = dFf;
+    /** @type {Activation} */
+    this.act = act;
+    this.bias = bias;
+    /** How the weights are held. */
+    this.dtype = dtype;
+    /** What it was loaded from: { url, revision, tensors, actSource }; null for one made by create. */
+    this.source = source;
+    if (Symbol.dispose) {
+      Object.defineProperty(this, Symbol.dispose, { value: () => this.dispose() });
+    }
+  }
+
+  /** 3 d dFf, and 2 dFf + d more with biases. */
+  get numParameters() {
+    return 3 * this.d * this.dFf + (this.bias ? 2 * this.dFf + this.d : 0);
+  }
+
+  /**
+   * @param {RealArray} x [..., d], flat and row-major
+   * @param {ForwardOptions} [options]
+   * @returns {RealArray} [..., d]: `out`, or a new array
+   */
+  forward(x, { out, units, scale = 1, accumulate = false } = {}) {
+    const wasm = this.#wasm();
+    const tokens = rowsOf(x, 'x', wasm.Real, this.d, 'd');
+    const [begin, end] = this.#slice(units);
+    finite(scale, 'scale');
+    if (accumulate && !out) throw new GatedMLPError('ERR_SHAPE', 'accumulate: needs out, to which it adds');
+    const y = out ? realsOfLength(out, 'out', wasm.Real, x.length) : new wasm.Real(x.length);
+    if (tokens === 0) return y;
+    const bytes = x.length * wasm.Real.BYTES_PER_ELEMENT;
+    const xAt = wasm.io(2 * bytes);
+    const yAt = xAt + bytes;
+    wasm.putReals(x, xAt);
+    if (accumulate) wasm.putReals(y, yAt);
+    const status = wasm.exports.mlp_forward(yAt, xAt, this.#address, tokens, begin, end, scale, accumulate ? 1 : 0, -1, 0, 0, 0);
+    wasm.done(status, 'forward');
+    y.set(wasm.realsAt(yAt, x.length));
+    return y;
+  }
+
+  /**
+   * As forward; for a page's main thread, which must not wait.
+   * @param {RealArray} x
+   * @param {ForwardOptions} [options]
+   */
+  async forwardAsync(x, options) {
+    return this.forward(x, options);
+  }
+
+  /**
+   * A forward pass that keeps what happened inside.
+   * @param {RealArray} x [..., d]
+   * @param {object} [options]
+   * @param {string} [options.act] another activation on the same weights
+   * @param {Iterable<Hold>} [options.hold] gates held by hand; of two on the same cell the later counts
+   * @returns {GateTrace} owns memory: dispose of it
+   */
+  trace(x, { act, hold = [] } = {}) {
+    const wasm = this.#wasm();
+    const tokens = rowsOf(x, 'x', wasm.Real, this.d, 'd');
+    const used = act === undefined ? this.act : activationOf(act);
+    const holds = [...hold].map((h, i) => this.#checkedHold(h, i, tokens));
+    const block = this.#layTrace(wasm, tokens, holds);
+    const layout = { ...block.layout, activation: /** @type {number} */ (wasm.activations.get(used)) };
+    const trace = new GateTrace(this, this.#runtime, block.address, layout, tokens, used);
+    wasm.putReals(x, layout.x);
+    const status = wasm.exports.mlp_forward(
+      layout.output, layout.x, this.#address, tokens, 0, this.dFf, 1, 0,
+      layout.activation, layout.holds, layout.holdCount, layout.record,
+    );
+    wasm.done(status, 'trace');
+    return trace;
+  }
+
+  /**
+   * Gradients of sum(forward(x) * gradOutput) for x and every parameter, in Hugging Face's names.
+   * @param {RealArray | GateTrace} x from a trace nothing is computed again, and the derivative is that of what was
+   *   computed there: a held act is a constant
+   * @param {RealArray} gradOutput [..., d]
+   * @param {object} [options]
+   * @param {[number, number]} [options.units] a slice of the hidden width; rows and columns of other units stay 0
+   * @returns {Record<string, RealArray>} fresh arrays: x, 'gate_proj.weight', ...
+   */
+  backward(x, gradOutput, { units } = {}) {
+    const wasm = this.#wasm();
+    if (!(x instanceof GateTrace)) realArray(x, 'x', wasm.Real);
+    else if (x.mlp !== this) throw new GatedMLPError('ERR_SHAPE', 'x: the trace was made by another GatedMLP');
+    const n = x instanceof GateTrace ? x.tokens * this.d : x.length;
+    const tokens = x instanceof GateTrace ? x.tokens : rowsOf(x, 'x', wasm.Real, this.d, 'd');
+    realsOfLength(gradOutput, 'gradOutput', wasm.Real, n);
+    const [begin, end] = this.#slice(units);
+    const layout = x instanceof GateTrace ? layoutOf(x) : null;
+    const gradients = this.#layGradients(wasm, n);
+    try {
+      const width = wasm.Real.BYTES_PER_ELEMENT;
+      const dyAt = wasm.io(2 * n * width);
+      wasm.putReals(gradOutput, dyAt);
+      if (!layout) wasm.putReals(/** @type {RealArray} */ (x), dyAt + n * width);
+      const status = wasm.exports.mlp_backward(
+        gradients.pointers, dyAt, layout?.x ?? dyAt + n * width, this.#address, tokens, begin, end, 1,
+        layout?.activation ?? -1, layout?.holds ?? 0, layout?.holdCount ?? 0, layout?.record ?? 0,
+      );
+      wasm.done(status, 'backward');
+      return gradients.read();
+    } finally {
+      wasm.free(gradients.address);
+    }
+  }
+
+  /**
+   * Names, shapes and values in Hugging Face's registration order; values are copies, whatever the dtype they are held in.
+   * @returns {Generator<[string, { shape: number[], data: RealArray }]>}
+   */
+  *namedParameters() {
+    for (const [name, shape] of parameterShapes(this.d, this.dFf, this.bias)) {
+      const wasm = this.#wasm();
+      const bytes = this.#read(name, shape, wasm.realDtype);
+      yield [name, { shape, data: new wasm.Real(bytes.buffer) }];
+    }
+  }
+
+  /**
+   * The parameters as they are held, in the files' own dtypes and bytes: exactly what was loaded. Copies.
+   * @returns {Map<string, { dtype: string, shape: number[], data: Uint8Array }>}
+   */
+  stateDict() {
+    const dtype = HELD[this.dtype];
+    return new Map(
+      [...parameterShapes(this.d, this.dFf, this.bias)].map(([name, shape]) => [
+        name,
+        { dtype, shape, data: this.#read(name, shape, dtype) },
+      ]),
+    );
+  }
+
+  /**
+   * Replaces the parameters. All of it is checked first; if anything is wrong, nothing has changed.
+   * @param {Map<string, import('./state-dict.js').StateEntry> | Record<string, import('./state-dict.js').StateEntry>} state
+   *   a fused gate_up_proj is accepted; any float dtype, converted to the one this MLP holds
+   * @param {object} [options]
+   * @param {boolean} [options.strict] false: leave out missing names and pass over unexpected ones
+   * @returns {{ missing: string[], unexpected: string[] }}
+   */
+  loadStateDict(state, { strict = true } = {}) {
+    const wasm = this.#wasm();
+    const entries = state instanceof Map ? state : Object.entries(state);
+    const shapes = parameterShapes(this.d, this.dFf, this.bias);
+    const { parts, bytes, missing, unexpected } = readStateDict(entries, shapes, strict, wasm.dtypes);
+    packParts(wasm, this.#linears(), parts, (name) => /** @type {Uint8Array} */ (bytes.get(name)));
+    return { missing, unexpected };
+  }
+
+  /** The state dict as the bytes of a safetensors file. */
+  toSafetensors() {
+    return writeSafetensors(this.stateDict());
+  }
+
+  /** Gives the memory back. Calling it again is no error; any other call afterwards throws ERR_DISPOSED. */
+  dispose() {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    freeIfAlive(this.#runtime, this.#address, this);
+  }
+
+  #wasm() {
+    if (this.#disposed) throw new GatedMLPError('ERR_DISPOSED', 'this GatedMLP has been disposed');
+    return wasmOf(this.#runtime);
+  }
+
+  /** @returns {import('./weights.js').Linears} */
+  #linears() {
+    const { exports } = this.#wasm();
+    return Object.fromEntries(LINEARS.map((name, i) => [name, exports.mlp_linear(this.#address, i) >>> 0]));
+  }
+
+  /** @param {PCG32} rng */
+  #initialize(rng) {
+    const wasm = this.#wasm();
+    const state = wasm.alloc(16, 'the generator');
+    try {
+      rng.advance((words) => {
+        words.forEach((word, i) => wasm.view.setBigUint64(state + 8 * i, word, true));
+        wasm.done(wasm.exports.mlp_init(this.#address, state), 'initialization');
+        return wasm.view.getBigUint64(state, true);
+      });
+    } catch (error) {
+      this.dispose();
+      throw error;
+    } finally {
+      wasm.free(state);
+    }
+  }
+
+  /** @param {unknown} units @returns {[number, number]} */
+  #slice(units) {
+    if (units === undefined) return [0, this.dFf];
+    if (!Array.isArray(units) || units.length !== 2) {
+      throw new GatedMLPError('ERR_SHAPE', `units is ${String(units)}; it must be [first, end] with 0 <= first <= end <= ${this.dFf}`);
+    }
+    const end = integer(units[1], 'units[1]', 0, this.dFf);
+    return [integer(units[0], 'units[0]', 0, end), end];
+  }
+
+  /** @param {Hold} hold @param {number} i @param {number} tokens */
+  #checkedHold(hold, i, tokens) {
+    const { unit, token, value } = hold ?? {};
+    return {
+      unit: integer(unit, `hold[${i}].unit`, 0, this.dFf - 1),
+      token: token === undefined ? -1 : integer(token, `hold[${i}].token`, 0, tokens - 1),
+      value: finite(value, `hold[${i}].value`),
+    };
+  }
+
+  /**
+   * Memory for a trace: x, the record's four tensors, the output, the record's pointers and the holds.
+   * @param {Wasm} wasm
+   * @param {number} tokens
+   * @param {{ unit: number, token: number, value: number }[]} holds
+   */
+  #layTrace(wasm, tokens, holds) {
+    const width = wasm.Real.BYTES_PER_ELEMENT;
+    const holdBytes = 8 + width;
+    const [narrow, wide] = [tokens * this.d * width, tokens * this.dFf * width];
+    const bytes = 16 + holds.length * holdBytes + 2 * narrow + 4 * wide;
+    const address = wasm.alloc(bytes, `a trace of ${tokens} tokens`);
+    const reals = address + 16 + holds.length * holdBytes;
+    const layout = {
+      record: address,
+      holds: address + 16,
+      holdCount: holds.length,
+      gate: reals,
+      act: reals + wide,
+      up: reals + 2 * wide,
+      hidden: reals + 3 * wide,
+      x: reals + 4 * wide,
+      output: reals + 4 * wide + narrow,
+    };
+    const { view } = wasm;
+    [layout.gate, layout.act, layout.up, layout.hidden].forEach((at, i) => view.setUint32(address + 4 * i, at, true));
+    holds.forEach(({ unit, token, value }, i) => {
+      const at = layout.holds + i * holdBytes;
+      view.setInt32(at, unit, true);
+      view.setInt32(at + 4, token, true);
+      if (width === 8) view.setFloat64(at + 8, value, true);
+      else view.setFloat32(at + 8, value, true);
+    });
+    return { address, layout };
+  }
+
+  /**
+   * Memory for all gradients, zeroed, behind the seven pointers of a gated_mlp_gradients.
+   * @param {Wasm} wasm
+   * @param {number} n elements of x
+   */
+  #layGradients(wasm, n) {
+    const width = wasm.Real.BYTES_PER_ELEMENT;
+    const sizes = new Map([['x', n]]);
+    for (const linear of LINEARS) {
+      sizes.set(`${linear}.weight`, this.d * this.dFf);
+      sizes.set(`${linear}.bias`, this.bias ? (linear === 'down_proj' ? this.d : this.dFf) : 0);
+    }
+    const total = [...sizes.values()].reduce((a, b) => a + b, 0);
+    const address = wasm.alloc(32 + total * width, 'the gradients of every parameter');
+    wasm.u8(address, 32 + total * width).fill(0);
+    /** @type {Map<string, number>} */
+    const places = new Map();
+    let at = address + 32;
+    [...sizes].forEach(([name, size], i) => {
+      if (size > 0) wasm.view.setUint32(address + 4 * i, at, true);
+      if (size > 0 || name === 'x') places.set(name, at);
+      at += size * width;
+    });
+    return {
+      address,
+      pointers: address,
+      read: () =>
+        Object.fromEntries(
+          [...places].map(([name, place]) => [name, wasm.realsAt(place, /** @type {number} */ (sizes.get(name))).slice()]),
+        ),
+    };
+  }
+
+  /** @param {string} name @param {number[]} shape @param {string} dtype @returns {Uint8Array<ArrayBuffer>} */
+  #read(name, shape, dtype) {
+    const wasm = this.#wasm();
+    const { code, bits } = /** @type {{ code: number, bits: number }} */ (wasm.dtypes.get(dtype));
+    const [linear, kind] = name.split('.');
+    const address = this.#linears()[linear];
+    const bytes = (shape.reduce((a, b) => a * b, 1) * bits) / 8;
+    const block = wasm.alloc(bytes, `a copy of ${name}`);
+    try {
+      const status =
+        kind === 'bias'
+          ? wasm.exports.linear_get_bias(block, code, address)
+          : wasm.exports.linear_get(block, code, address, 0, shape[0]);
+      wasm.done(status, name);
+      return wasm.u8(block, bytes).slice();
+    } finally {
+      wasm.free(block);
+    }
+  }
+
+  /** Gates of the units whose rows are there. @param {RealArray} x @param {number} rows */
+  #gates(x, rows) {
+    const wasm = this.#wasm();
+    const tokens = rowsOf(x, 'x', wasm.Real, this.d, 'd');
+    const { address, layout } = this.#layTrace(wasm, tokens, []);
+    try {
+      wasm.putReals(x, layout.x);
+      const wide = tokens * this.dFf;
+      wasm.realsAt(layout.gate, 2 * wide).fill(0);
+      const status = wasm.exports.mlp_forward(
+        layout.output, layout.x, this.#address, tokens, 0, rows, 1, 0, -1, 0, 0, layout.record,
+      );
+      wasm.done(status, 'preview');
+      return { gate: wasm.realsAt(layout.gate, wide).slice(), act: wasm.realsAt(layout.act, wide).slice() };
+    } finally {
+      wasm.free(address);
+    }
+  }
+}
+
+/** The gates of a gate_proj that is still landing: the first `rows` units are there, nothing is verified yet. */
+export class GatePreview {
+  #gates;
+
+  /** @internal @param {number} rows @param {(x: RealArray) => { gate: RealArray, act: RealArray }} gates */
+  constructor(rows, gates) {
+    /** Units whose rows have landed. */
+    this.rows = rows;
+    this.#gates = gates;
+  }
+
+  /**
+   * gate and act of the landed units; 0 for the others. Only during the callback it was handed to.
+   * @param {RealArray} x [tokens, d]
+   * @returns {{ gate: RealArray, act: RealArray }} [tokens, dFf], copies
+   */
+  trace(x) {
+    return this.#gates(x);
+  }
+}
+
+/** @param {Wasm} wasm @returns {HeldDtype} */
+const nativeDtype = (wasm) => (wasm.realDtype === 'F64' ? 'float64' : 'float32');
+
+/** @param {Wasm} wasm @param {HeldDtype} dtype */
+function heldCode(wasm, dtype) {
+  const stored = Object.hasOwn(HELD, dtype) ? HELD[dtype] : undefined;
+  if (stored === undefined || (stored === 'F64' && wasm.realDtype !== 'F64')) {
+    const why = stored ? ': this runtime computes in float32' : '';
+    throw new GatedMLPError(
+      'ERR_DTYPE',
+      `dtype is '${dtype}'${why}. Weights can be held as ${Object.keys(HELD).filter((h) => h !== 'float64' || wasm.realDtype === 'F64').join(', ')}`,
+      { dtype },
+    );
+  }
+  return /** @type {{ code: number }} */ (wasm.dtypes.get(stored)).code;
+}
+
+/**
+ * How to hold what is stored: as it is where that loses nothing, else as what the runtime computes in.
+ * @param {import('./weights.js').Part[]} parts
+ * @param {HeldDtype} native
+ * @returns {HeldDtype}
+ */
+function heldFor(parts, native) {
+  const stored = new Set(parts.map((p) => p.dtype));
+  const [only] = stored;
+  if (stored.size === 1 && only === 'BF16') return 'bfloat16';
+  if (stored.size === 1 && only === 'F16') return 'float16';
+  return native;
+}

@@ -1,0 +1,359 @@
+// Runtime: one compiled and instantiated module, and the operations that need no weights.
+// Any number of runtimes may exist; each has its own memory. Those who name none share the default one.
+
+import { activationOf } from './activations.js';
+import { finite, integer, realsOfLength, rowsOf } from './arrays.js';
+import { GatedMLPError } from './errors.js';
+import { Wasm } from './wasm.js';
+
+/** @typedef {import('./arrays.js').RealArray} RealArray */
+/** @typedef {URL | string | Response | Promise<Response> | BufferSource | WebAssembly.Module} WasmSource */
+
+/**
+ * @typedef {object} RuntimeOptions
+ * @property {WasmSource} [wasm] the module, where the one beside this file is not to be used
+ * @property {'auto' | 'simd128'} [variant] which build; 'auto' takes the best this engine validates
+ * @property {number} [threads] how many threads to use if the engine allows it; see Runtime.threads
+ * @property {AbortSignal} [signal]
+ */
+
+/** @type {WeakMap<Runtime, Wasm>} */
+const instances = new WeakMap();
+
+/**
+ * The instance behind a runtime, for the other files of the binding.
+ * @param {Runtime} runtime
+ * @returns {Wasm}
+ */
+export function wasmOf(runtime) {
+  const wasm = instances.get(runtime);
+  if (!wasm) {
+    throw new GatedMLPError('ERR_UNSUPPORTED', 'runtime: not a Runtime of this copy of gated-mlp; make one with Runtime.create()');
+  }
+  wasm.check();
+  return wasm;
+}
+
+/** @type {Promise<Runtime> | undefined} */
+let shared;
+
+/** The runtime used by everyone who passes none; made at first use, made again if that failed or it was disposed of. */
+export async function defaultRuntime() {
+  const current = shared;
+  if (current) {
+    const runtime = await current;
+    if (!instances.get(runtime)?.disposed) return runtime;
+    if (shared === current) shared = undefined;
+  }
+  if (!shared) {
+    const made = Runtime.create();
+    shared = made;
+    made.catch(() => {
+      if (shared === made) shared = undefined;
+    });
+  }
+  return shared;
+}
+
+export class Runtime {
+  /** Which build runs here. @type {'simd128'} */
+  variant = 'simd128';
+  /** Threads in use; 1 where more were asked for but the engine or the page does not allow them. */
+  threads = 1;
+
+  /**
+   * Compiles and instantiates the module. Rejects with ERR_WASM_LOAD, or with signal.reason.
+   * @param {RuntimeOptions} [options]
+   * @returns {Promise<Runtime>}
+   */
+  static async create({ wasm, variant = 'auto', threads = 1, signal } = {}) {
+    if (variant !== 'auto' && variant !== 'simd128') {
+      throw new GatedMLPError('ERR_UNSUPPORTED', `variant is '${variant}'; known: 'auto', 'simd128'`, { variant });
+    }
+    integer(threads, 'threads');
+    const module = await compile(wasm ?? new URL('./gated-mlp.wasm', import.meta.url), signal);
+    return new Runtime(await instantiate(module));
+  }
+
+  /**
+   * @internal use Runtime.create
+   * @param {WebAssembly.Instance} instance
+   */
+  constructor(instance) {
+    instances.set(this, new Wasm(instance));
+    if (Symbol.dispose) {
+      Object.defineProperty(this, Symbol.dispose, { value: () => this.dispose() });
+    }
+  }
+
+  /** The module's linear memory. It grows; it never shrinks: drop the runtime to return it. */
+  get memory() {
+    return wasmOf(this).exports.memory;
+  }
+
+  /** Bytes of that memory now in use by weights, traces and buffers. */
+  get bytesUsed() {
+    return instances.get(this)?.bytesUsed ?? 0;
+  }
+
+  /** Ends the runtime and everything made with it: later calls on those throw ERR_DISPOSED. */
+  dispose() {
+    instances.get(this)?.dispose();
+  }
+
+  /**
+   * Meta's rule for a Llama's hidden width: `h = int(2/3 * 4d)`, then `int(multiplier * h)` if a multiplier is given,
+   * then up to a multiple of `multipleOf`. Source: FeedForward in meta-llama/llama3, llama/model.py.
+   * @param {number} d
+   * @param {number} [multipleOf]
+   * @param {number | null} [ffnDimMultiplier]
+   * @returns {number}
+   */
+  llamaFfnDim(d, multipleOf = 256, ffnDimMultiplier = null) {
+    integer(d, 'd');
+    integer(multipleOf, 'multipleOf');
+    const given = ffnDimMultiplier !== null;
+    if (given && !(finite(ffnDimMultiplier, 'ffnDimMultiplier') > 0)) {
+      throw new GatedMLPError('ERR_SHAPE', `ffnDimMultiplier is ${ffnDimMultiplier}; it must be positive`);
+    }
+    const width = wasmOf(this).exports.ffn_dim(d, multipleOf, given ? 1 : 0, ffnDimMultiplier ?? 0);
+    if (width < 0) {
+      throw new GatedMLPError(
+        'ERR_SHAPE',
+        `llamaFfnDim(${d}, ${multipleOf}, ${ffnDimMultiplier}) is not between 1 and ${2 ** 31 - 1}`,
+      );
+    }
+    return width;
+  }
+
+  /**
+   * silu(gate) * up, element by element.
+   * @param {RealArray} gate
+   * @param {RealArray} up as many elements
+   * @param {RealArray} [out] where to write; may be gate or up. Default: a new array
+   * @returns {RealArray} out
+   */
+  siluMul(gate, up, out) {
+    return this.#mul('silu', gate, up, out);
+  }
+
+  /** As siluMul, with GELU's tanh form. @param {RealArray} gate @param {RealArray} up @param {RealArray} [out] */
+  geluTanhMul(gate, up, out) {
+    return this.#mul('gelu_tanh', gate, up, out);
+  }
+
+  /**
+   * Gradients of sum(siluMul(gate, up) * gradOutput).
+   * @param {RealArray} gate
+   * @param {RealArray} up
+   * @param {RealArray} gradOutput
+   * @returns {{ gate: RealArray, up: RealArray }}
+   */
+  siluMulBackward(gate, up, gradOutput) {
+    return this.#mulBackward('silu', gate, up, gradOutput);
+  }
+
+  /** As siluMulBackward. @param {RealArray} gate @param {RealArray} up @param {RealArray} gradOutput */
+  geluTanhMulBackward(gate, up, gradOutput) {
+    return this.#mulBackward('gelu_tanh', gate, up, gradOutput);
+  }
+
+  /**
+   * vLLM's SiluAndMul: silu(first half) * second half of each row.
+   * @param {RealArray} gateUp [..., 2 dFf], gate first
+   * @param {number} dFf
+   * @param {RealArray} [out] [..., dFf]
+   * @returns {RealArray} out
+   */
+  siluAndMul(gateUp, dFf, out) {
+    return this.#andMul('silu', gateUp, dFf, out);
+  }
+
+  /** As siluAndMul, with GELU's tanh form. @param {RealArray} gateUp @param {number} dFf @param {RealArray} [out] */
+  geluTanhAndMul(gateUp, dFf, out) {
+    return this.#andMul('gelu_tanh', gateUp, dFf, out);
+  }
+
+  /**
+   * Gradient of sum(siluAndMul(gateUp) * gradOutput), in gateUp's shape.
+   * @param {RealArray} gateUp [..., 2 dFf]
+   * @param {number} dFf
+   * @param {RealArray} gradOutput [..., dFf]
+   * @returns {RealArray}
+   */
+  siluAndMulBackward(gateUp, dFf, gradOutput) {
+    return this.#andMulBackward('silu', gateUp, dFf, gradOutput);
+  }
+
+  /** As siluAndMulBackward. @param {RealArray} gateUp @param {number} dFf @param {RealArray} gradOutput */
+  geluTanhAndMulBackward(gateUp, dFf, gradOutput) {
+    return this.#andMulBackward('gelu_tanh', gateUp, dFf, gradOutput);
+  }
+
+  /** @param {string} act @param {RealArray} gate @param {RealArray} up @param {RealArray} [out] */
+  #mul(act, gate, up, out) {
+    const wasm = wasmOf(this);
+    const n = rowsOf(gate, 'gate', wasm.Real, 1, '1');
+    realsOfLength(up, 'up', wasm.Real, n);
+    const result = out ? realsOfLength(out, 'out', wasm.Real, n) : new wasm.Real(n);
+    const [g, u] = place(wasm, [gate, up], 0);
+    wasm.done(wasm.exports.act_mul_run(g, g, u, code(wasm, act), n), 'act_mul');
+    result.set(wasm.realsAt(g, n));
+    return result;
+  }
+
+  /** @param {string} act @param {RealArray} gate @param {RealArray} up @param {RealArray} gradOutput */
+  #mulBackward(act, gate, up, gradOutput) {
+    const wasm = wasmOf(this);
+    const n = rowsOf(gate, 'gate', wasm.Real, 1, '1');
+    realsOfLength(up, 'up', wasm.Real, n);
+    realsOfLength(gradOutput, 'gradOutput', wasm.Real, n);
+    const [g, u, dOut, dGate] = place(wasm, [gate, up, gradOutput], 2 * n);
+    wasm.realsAt(dGate, 2 * n).fill(0);
+    const dUp = dGate + n * wasm.Real.BYTES_PER_ELEMENT;
+    wasm.done(
+      wasm.exports.act_mul_backward_run(dGate, dUp, dOut, g, u, code(wasm, act), n),
+      'act_mul_backward',
+    );
+    return { gate: wasm.realsAt(dGate, n).slice(), up: wasm.realsAt(dUp, n).slice() };
+  }
+
+  /** @param {string} act @param {RealArray} gateUp @param {number} dFf @param {RealArray} [out] */
+  #andMul(act, gateUp, dFf, out) {
+    const wasm = wasmOf(this);
+    const rows = rowsOf(gateUp, 'gateUp', wasm.Real, 2 * integer(dFf, 'dFf', 1, 2 ** 30 - 1), '2 dFf');
+    const n = rows * dFf;
+    const result = out ? realsOfLength(out, 'out', wasm.Real, n) : new wasm.Real(n);
+    const [input, output] = place(wasm, [gateUp], n);
+    wasm.done(wasm.exports.act_and_mul_run(output, input, code(wasm, act), rows, dFf), 'act_and_mul');
+    result.set(wasm.realsAt(output, n));
+    return result;
+  }
+
+  /** @param {string} act @param {RealArray} gateUp @param {number} dFf @param {RealArray} gradOutput */
+  #andMulBackward(act, gateUp, dFf, gradOutput) {
+    const wasm = wasmOf(this);
+    const rows = rowsOf(gateUp, 'gateUp', wasm.Real, 2 * integer(dFf, 'dFf', 1, 2 ** 30 - 1), '2 dFf');
+    realsOfLength(gradOutput, 'gradOutput', wasm.Real, rows * dFf);
+    const [input, dOut, dInput] = place(wasm, [gateUp, gradOutput], gateUp.length);
+    wasm.realsAt(dInput, gateUp.length).fill(0);
+    wasm.done(
+      wasm.exports.act_and_mul_backward_run(dInput, dOut, input, code(wasm, act), rows, dFf),
+      'act_and_mul_backward',
+    );
+    return wasm.realsAt(dInput, gateUp.length).slice();
+  }
+}
+
+/**
+ * llamaFfnDim of the default runtime.
+ * @param {number} d
+ * @param {number} [multipleOf]
+ * @param {number | null} [ffnDimMultiplier]
+ * @returns {Promise<number>}
+ */
+export async function llamaFfnDim(d, multipleOf, ffnDimMultiplier) {
+  return (await defaultRuntime()).llamaFfnDim(d, multipleOf, ffnDimMultiplier);
+}
+
+/** @param {Wasm} wasm @param {string} act */
+function code(wasm, act) {
+  return /** @type {number} */ (wasm.activations.get(activationOf(act)));
+}
+
+/**
+ * Copies arrays one after the other into the passing block, with room for `extra` reals behind them.
+ * Returns the address of each, and of the room.
+ * @param {Wasm} wasm
+ * @param {RealArray[]} arrays
+ * @param {number} extra
+ */
+function place(wasm, arrays, extra) {
+  const width = wasm.Real.BYTES_PER_ELEMENT;
+  let at = wasm.io((arrays.reduce((sum, a) => sum + a.length, 0) + extra) * width);
+  return [...arrays, null].map((array) => {
+    const here = at;
+    if (array) {
+      wasm.putReals(array, here);
+      at += array.length * width;
+    }
+    return here;
+  });
+}
+
+/**
+ * @param {WasmSource} source
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<WebAssembly.Module>}
+ */
+async function compile(source, signal) {
+  signal?.throwIfAborted();
+  if (source instanceof WebAssembly.Module) return source;
+  const { bytes, from } = await bytesOf(source, signal);
+  const start = new Uint8Array(ArrayBuffer.isView(bytes) ? bytes.buffer : bytes, ArrayBuffer.isView(bytes) ? bytes.byteOffset : 0).subarray(0, 4);
+  if (String.fromCharCode(...start) !== '\0asm') {
+    throw new GatedMLPError(
+      'ERR_WASM_LOAD',
+      `${from}: not a WebAssembly module (it begins with ${JSON.stringify(String.fromCharCode(...start))}). Is the file where your bundler or server put it? Pass its place as Runtime.create({ wasm })`,
+    );
+  }
+  try {
+    return await WebAssembly.compile(bytes);
+  } catch (cause) {
+    throw new GatedMLPError(
+      'ERR_WASM_LOAD',
+      `${from}: this engine cannot compile the module (${cause instanceof Error ? cause.message : cause}). It needs WebAssembly SIMD; under a content security policy, script-src must have 'wasm-unsafe-eval'`,
+      { cause },
+    );
+  }
+}
+
+/**
+ * @param {Exclude<WasmSource, WebAssembly.Module>} source
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<{ bytes: BufferSource, from: string }>}
+ */
+async function bytesOf(source, signal) {
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) {
+    return { bytes: /** @type {BufferSource} */ (source), from: 'wasm' };
+  }
+  const url = source instanceof URL || typeof source === 'string' ? new URL(source, globalThis.location?.href ?? import.meta.url) : null;
+  try {
+    if (url?.protocol === 'file:' && globalThis.process?.getBuiltinModule) {
+      const { readFileSync } = globalThis.process.getBuiltinModule('node:fs');
+      return { bytes: readFileSync(url), from: url.href };
+    }
+    const response = await (url ? fetch(url, { signal }) : /** @type {Response | Promise<Response>} */ (source));
+    const from = url?.href ?? (response.url || 'wasm');
+    if (!response.ok) {
+      throw new GatedMLPError(
+        'ERR_WASM_LOAD',
+        `${from}: the server answered ${response.status} (${response.headers.get('content-type') ?? 'no content type'}). Pass the module's place as Runtime.create({ wasm })`,
+        { status: response.status, url: from },
+      );
+    }
+    return { bytes: await response.arrayBuffer(), from };
+  } catch (cause) {
+    signal?.throwIfAborted();
+    if (cause instanceof GatedMLPError) throw cause;
+    throw new GatedMLPError(
+      'ERR_WASM_LOAD',
+      `${url?.href ?? 'wasm'}: could not be read (${cause instanceof Error ? cause.message : cause}). Pass the module's place as Runtime.create({ wasm })`,
+      { cause, url: url?.href },
+    );
+  }
+}
+
+/** @param {WebAssembly.Module} module */
+async function instantiate(module) {
+  try {
+    // Some Emscripten versions report growth through this import; views are compared by buffer instead.
+    return await WebAssembly.instantiate(module, { env: { emscripten_notify_memory_growth() {} } });
+  } catch (cause) {
+    throw new GatedMLPError(
+      'ERR_WASM_LOAD',
+      `the module could not be instantiated (${cause instanceof Error ? cause.message : cause}). Is it gated-mlp.wasm of this version?`,
+      { cause },
+    );
+  }
+}

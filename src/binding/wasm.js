@@ -1,0 +1,231 @@
+// One instance of the module: its exports, its memory and who owns what in it.
+// Internal: runtime.js makes it, the other files of the binding use it, users never see it. Addresses are byte offsets
+// into linear memory; they leave the module as signed 32-bit numbers and are made unsigned here.
+
+import { GatedMLPError } from './errors.js';
+
+/**
+ * What src/core/exports.c exports; documented there. Addresses and sizes are numbers, 64-bit ones bigint.
+ * @typedef {Record<string, (...values: any[]) => any> & { memory: WebAssembly.Memory, _initialize?: () => void }} WasmExports
+ */
+
+/** Status codes, in the order of gated_mlp_status. */
+const STATUS = /** @type {const} */ ([
+  null,
+  'ERR_SHAPE',
+  'ERR_DTYPE',
+  'ERR_ACTIVATION',
+  'ERR_SHAPE',
+  'ERR_OUT_OF_MEMORY',
+]);
+
+export class Wasm {
+  /** @type {WasmExports} */
+  exports;
+  /** Element type of the arithmetic: Float32Array, or Float64Array in the float64 build. */
+  Real;
+  /** Safetensors dtype of `Real`. @type {'F32' | 'F64'} */
+  realDtype;
+  /**
+   * safetensors dtype -> its code, width and whether weights can be made from it, read from the module.
+   * @type {Map<string, { code: number, bits: number, loadable: boolean }>}
+   */
+  dtypes = new Map();
+  /** activation -> code, read from the module. @type {Map<string, number>} */
+  activations = new Map();
+  /** Bytes handed out and not given back. */
+  bytesUsed = 0;
+  disposed = false;
+
+  /** @type {Map<number, number>} address -> bytes */
+  #blocks = new Map();
+  /** @type {Uint8Array} */
+  #bytes;
+  /** @type {DataView} */
+  #view;
+  /** @type {Float32Array | Float64Array} */
+  #reals;
+  #io = { address: 0, bytes: 0 };
+  /** Gives memory back when its owner was dropped without dispose(). @type {FinalizationRegistry<number>} */
+  #forgotten = new FinalizationRegistry((address) => this.free(address));
+
+  /** @param {WebAssembly.Instance} instance */
+  constructor(instance) {
+    this.exports = /** @type {WasmExports} */ (/** @type {unknown} */ (instance.exports));
+    this.exports._initialize?.();
+    const double = this.exports.real_bytes() === 8;
+    this.Real = double ? Float64Array : Float32Array;
+    this.realDtype = double ? 'F64' : 'F32';
+    const { buffer } = this.exports.memory;
+    this.#bytes = new Uint8Array(buffer);
+    this.#view = new DataView(buffer);
+    this.#reals = new this.Real(buffer);
+    for (const [code, name] of this.#names('dtype_name')) {
+      const loadable = this.exports.dtype_loadable(code) === 1;
+      this.dtypes.set(name, { code, bits: this.exports.dtype_bits(code), loadable });
+    }
+    for (const [code, name] of this.#names('activation_name')) this.activations.set(name, code);
+  }
+
+  /** All of memory. Made anew when the memory has grown: never keep it across a call that may allocate. */
+  get bytes() {
+    this.#refresh();
+    return this.#bytes;
+  }
+
+  /** As `bytes`, for single fields. */
+  get view() {
+    this.#refresh();
+    return this.#view;
+  }
+
+  /** As `bytes`, in elements of `Real`: index = address / real bytes. */
+  get reals() {
+    this.#refresh();
+    return this.#reals;
+  }
+
+  /**
+   * A view of n bytes; the rule of `bytes` holds for it.
+   * @param {number} address
+   * @param {number} n
+   */
+  u8(address, n) {
+    return this.bytes.subarray(address, address + n);
+  }
+
+  /**
+   * A 16-byte aligned block. Throws ERR_OUT_OF_MEMORY. `owner`: the object with which the block is given back
+   * if it is dropped without dispose().
+   * @param {number} bytes
+   * @param {string} what for the message
+   * @param {object} [owner]
+   * @returns {number} its address
+   */
+  alloc(bytes, what, owner) {
+    this.check();
+    return this.adopt(this.exports.memory_alloc(BigInt(bytes)), bytes, what, owner);
+  }
+
+  /**
+   * Takes note of a block the module has allocated itself; an address of 0 is its way to say there was no memory.
+   * @param {number} address
+   * @param {number} bytes
+   * @param {string} what
+   * @param {object} [owner]
+   */
+  adopt(address, bytes, what, owner) {
+    const at = address >>> 0;
+    if (at === 0) throw this.#outOfMemory(bytes, what);
+    this.#blocks.set(at, bytes);
+    this.bytesUsed += bytes;
+    if (owner) this.#forgotten.register(owner, at, owner);
+    return at;
+  }
+
+  /**
+   * Gives a block back; a second time, or after the runtime's end, is no error.
+   * @param {number} address
+   * @param {object} [owner] as given to alloc
+   */
+  free(address, owner) {
+    if (owner) this.#forgotten.unregister(owner);
+    const bytes = this.#blocks.get(address);
+    if (bytes === undefined || this.disposed) return;
+    this.#blocks.delete(address);
+    this.bytesUsed -= bytes;
+    this.exports.memory_free(address);
+  }
+
+  /**
+   * The block through which arguments and results pass: grown when a call needs more, kept between calls,
+   * overwritten by the next call.
+   * @param {number} bytes
+   */
+  io(bytes) {
+    if (bytes > this.#io.bytes) {
+      if (this.#io.address) this.free(this.#io.address);
+      this.#io = { address: 0, bytes: 0 };
+      this.#io = { address: this.alloc(bytes, 'arguments and results'), bytes };
+    }
+    return this.#io.address;
+  }
+
+  /**
+   * @param {ArrayLike<number>} values
+   * @param {number} address
+   */
+  putReals(values, address) {
+    this.reals.set(values, address / this.Real.BYTES_PER_ELEMENT);
+  }
+
+  /**
+   * A view of n elements of `Real`; the rule of `bytes` holds for it.
+   * @param {number} address
+   * @param {number} n
+   */
+  realsAt(address, n) {
+    const i = address / this.Real.BYTES_PER_ELEMENT;
+    return this.reals.subarray(i, i + n);
+  }
+
+  /**
+   * Throws unless a status is 0. What a user can get wrong is told in words before the call; this is the last line.
+   * @param {number} status
+   * @param {string} what
+   */
+  done(status, what) {
+    const code = STATUS[status];
+    if (code) throw new GatedMLPError(code, `${what}: the core refused it with ${code}`);
+  }
+
+  check() {
+    if (this.disposed) throw new GatedMLPError('ERR_DISPOSED', 'the runtime has been disposed');
+  }
+
+  dispose() {
+    this.disposed = true;
+    this.#blocks.clear();
+    this.bytesUsed = 0;
+    const none = new ArrayBuffer(0);
+    this.#bytes = new Uint8Array(none);
+    this.#view = new DataView(none);
+    this.#reals = new this.Real(none);
+    // What still refers to this object must not keep the memory alive.
+    this.exports = /** @type {WasmExports} */ (
+      /** @type {unknown} */ ({ memory: { buffer: none } })
+    );
+  }
+
+  #refresh() {
+    const { buffer } = this.exports.memory;
+    if (this.#bytes.buffer !== buffer) {
+      this.#bytes = new Uint8Array(buffer);
+      this.#view = new DataView(buffer);
+      this.#reals = new this.Real(buffer);
+    }
+  }
+
+  /** @param {number} bytes @param {string} what */
+  #outOfMemory(bytes, what) {
+    const mib = (/** @type {number} */ n) => `${(n / 2 ** 20).toFixed(1)} MiB`;
+    return new GatedMLPError(
+      'ERR_OUT_OF_MEMORY',
+      `${what}: ${mib(bytes)} could not be had; ${mib(this.bytesUsed)} are in use by this runtime. Dispose of what is no longer needed`,
+      { bytes, bytesUsed: this.bytesUsed },
+    );
+  }
+
+  /**
+   * @param {'dtype_name' | 'activation_name'} table
+   * @returns {Generator<[number, string]>}
+   */
+  *#names(table) {
+    for (let code = 0; ; code++) {
+      const at = this.exports[table](code) >>> 0;
+      if (at === 0) return;
+      const end = this.#bytes.indexOf(0, at);
+      yield [code, String.fromCharCode(...this.#bytes.subarray(at, end))];
+    }
+  }
+}

@@ -1,0 +1,328 @@
+/* The wasm boundary: the one file that knows about exports, and the one that allocates.
+ *
+ * The binding (src/binding/wasm.js) passes offsets into linear memory and plain numbers; everything of substance is in
+ * the other files. EXPORT marks what leaves the module, and build.sh reads the list of exports from these lines.
+ * A function that can fail returns a gated_mlp_status, or a pointer that is 0 when memory is not to be had.
+ */
+#include "gated_mlp.h"
+
+#include "convert.h"
+#include "safetensors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT(name) __attribute__((used, visibility("default")))
+
+/* ---------------------------------------------------------------------------------------- memory */
+
+/* malloc promises 8 bytes here and kernels want GATED_MLP_ALIGN: the block's own address is kept just before it. */
+EXPORT(memory_alloc) void *memory_alloc(uint64_t bytes) {
+    if (bytes > UINTPTR_MAX - GATED_MLP_ALIGN - sizeof(void *)) {
+        return NULL;
+    }
+    char *block = malloc((size_t)bytes + GATED_MLP_ALIGN + sizeof(void *));
+    if (block == NULL) {
+        return NULL;
+    }
+    uintptr_t at = (uintptr_t)block + sizeof(void *) + GATED_MLP_ALIGN - 1;
+    char *aligned = block + (at / GATED_MLP_ALIGN * GATED_MLP_ALIGN - (uintptr_t)block);
+    memcpy(aligned - sizeof block, &block, sizeof block);
+    return aligned;
+}
+
+EXPORT(memory_free) void memory_free(void *pointer) {
+    if (pointer != NULL) {
+        void *block;
+        memcpy(&block, (char *)pointer - sizeof block, sizeof block);
+        free(block);
+    }
+}
+
+/* Scratch of the kernels: one block, grown when a call needs more and then kept. Calls never overlap. */
+static void *scratch_block;
+static uint64_t scratch_bytes;
+
+static void *scratch(uint64_t bytes) {
+    if (bytes == 0) {
+        return NULL;
+    }
+    if (bytes > scratch_bytes) {
+        memory_free(scratch_block);
+        scratch_block = memory_alloc(bytes);
+        scratch_bytes = scratch_block == NULL ? 0 : bytes;
+    }
+    return scratch_block;
+}
+
+/* ---------------------------------------------------------------------------------------- tables */
+
+EXPORT(real_bytes) int32_t real_bytes(void) {
+    return (int32_t)sizeof(real);
+}
+
+/* Name of an element type as a C string, or NULL past the end of the table. */
+EXPORT(dtype_name) const char *dtype_name(int32_t code) {
+    static const char *const names[] = {
+#define X(name, bits) #name,
+        SAFETENSORS_DTYPES(X)
+#undef X
+    };
+    return code >= 0 && code < DTYPE_COUNT ? names[code] : NULL;
+}
+
+EXPORT(dtype_bits) int32_t dtype_bits(int32_t code) {
+    static const int32_t widths[] = {
+#define X(name, bits) bits,
+        SAFETENSORS_DTYPES(X)
+#undef X
+    };
+    return code >= 0 && code < DTYPE_COUNT ? widths[code] : 0;
+}
+
+/* 1 if weights can be made from elements of this type. */
+EXPORT(dtype_loadable) int32_t dtype_loadable(int32_t code) {
+    return convert_source_bytes(code) != 0;
+}
+
+EXPORT(activation_name) const char *activation_name(int32_t code) {
+    static const char *const names[] = {
+#define X(name) #name,
+        GATED_MLP_ACTIVATIONS(X)
+#undef X
+    };
+    return code >= 0 && code < ACT_COUNT ? names[code] : NULL;
+}
+
+/* ---------------------------------------------------------------------------------------- linear */
+
+static uint64_t aligned(uint64_t bytes) {
+    return (bytes + GATED_MLP_ALIGN - 1) / GATED_MLP_ALIGN * GATED_MLP_ALIGN;
+}
+
+/* Bytes of the packed weight and the bias; 0 where linear_weight_bytes is. */
+static uint64_t parameter_bytes(int32_t out, int32_t in, int32_t dtype, int32_t bias) {
+    uint64_t weight = linear_weight_bytes(out, in, dtype);
+    return weight == 0 ? 0 : aligned(weight) + (bias ? aligned((uint64_t)out * sizeof(real)) : 0);
+}
+
+static linear place_linear(int32_t out, int32_t in, int32_t dtype, int32_t bias, char **at) {
+    linear l = {out, in, dtype, *at, NULL};
+    *at += aligned(linear_weight_bytes(out, in, dtype));
+    if (bias) {
+        l.bias = (real *)(void *)*at;
+        memset(l.bias, 0, (size_t)out * sizeof(real));
+        *at += aligned((uint64_t)out * sizeof(real));
+    }
+    linear_clear(&l);
+    return l;
+}
+
+/* Memory a linear will take in all; 0 where its sizes or dtype are not valid. */
+EXPORT(linear_bytes) uint64_t linear_bytes(int32_t out, int32_t in, int32_t dtype, int32_t bias) {
+    uint64_t parameters = parameter_bytes(out, in, dtype, bias);
+    return parameters == 0 ? 0 : aligned(sizeof(linear)) + parameters;
+}
+
+/* A linear with all parameters zero, in one block: memory_free gives it back. NULL: no memory. */
+EXPORT(linear_create) linear *linear_create(int32_t out, int32_t in, int32_t dtype, int32_t bias) {
+    linear *l = memory_alloc(linear_bytes(out, in, dtype, bias));
+    if (l != NULL) {
+        char *at = (char *)l + aligned(sizeof *l);
+        *l = place_linear(out, in, dtype, bias, &at);
+    }
+    return l;
+}
+
+EXPORT(linear_set) gated_mlp_status linear_set(linear *l, int32_t row0, int32_t rows, int32_t col0,
+                                               int32_t cols, const void *src, int32_t src_dtype,
+                                               int64_t row_stride, int64_t col_stride) {
+    return linear_set_block(l, row0, rows, col0, cols, src, src_dtype, row_stride, col_stride);
+}
+
+EXPORT(linear_get) gated_mlp_status linear_get(void *dst, int32_t dst_dtype, const linear *l,
+                                               int32_t row0, int32_t rows) {
+    return linear_get_rows(dst, dst_dtype, l, row0, rows);
+}
+
+/* bias[i0 + i] = src[i * stride], rounded to the dtype the weight is held in, as the whole module would be. */
+EXPORT(linear_set_bias)
+gated_mlp_status linear_set_bias(linear *l, int32_t i0, int32_t n, const void *src,
+                                 int32_t src_dtype, int64_t stride) {
+    int32_t step = convert_source_bytes(src_dtype);
+    if (step == 0) {
+        return GATED_MLP_ERR_DTYPE;
+    }
+    if (l->bias == NULL || i0 < 0 || n < 0 || n > l->out_features - i0) {
+        return GATED_MLP_ERR_SHAPE;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        double value;
+        char held[sizeof value];
+        convert_decode(&value, (const char *)src + i * stride * step, step, src_dtype, 1);
+        convert_encode(held, 0, l->dtype, &value, 1);
+        convert_decode(&value, held, 0, l->dtype, 1);
+        l->bias[i0 + i] = (real)value;
+    }
+    return GATED_MLP_OK;
+}
+
+/* The bias [out_features] in dst_dtype: the weight's, or DTYPE_REAL. */
+EXPORT(linear_get_bias)
+gated_mlp_status linear_get_bias(void *dst, int32_t dst_dtype, const linear *l) {
+    int32_t step = convert_target_bytes(dst_dtype);
+    if (step == 0 || l->bias == NULL) {
+        return step == 0 ? GATED_MLP_ERR_DTYPE : GATED_MLP_ERR_SHAPE;
+    }
+    for (int32_t i = 0; i < l->out_features; i++) {
+        double value = (double)l->bias[i];
+        convert_encode((char *)dst + (int64_t)i * step, step, dst_dtype, &value, 1);
+    }
+    return GATED_MLP_OK;
+}
+
+EXPORT(linear_run)
+gated_mlp_status linear_run(real *y, const real *x, const linear *l, int32_t tokens) {
+    uint64_t bytes = linear_scratch_bytes(l->out_features, l->in_features, tokens);
+    void *work = scratch(bytes);
+    return bytes > 0 && work == NULL ? GATED_MLP_ERR_MEMORY : linear_forward(y, x, l, tokens, work);
+}
+
+/* ---------------------------------------------------------------------------------------- gated MLP */
+
+/* Memory a gated MLP will take in all; 0 where its sizes or dtype are not valid. */
+EXPORT(mlp_bytes) uint64_t mlp_bytes(int32_t d, int32_t d_ff, int32_t dtype, int32_t bias) {
+    uint64_t gate = parameter_bytes(d_ff, d, dtype, bias);
+    uint64_t down = parameter_bytes(d, d_ff, dtype, bias);
+    return gate == 0 || down == 0 ? 0 : aligned(sizeof(gated_mlp)) + 2 * gate + down;
+}
+
+/* A gated MLP with all parameters zero, in one block: memory_free gives it back. NULL: no memory. */
+EXPORT(mlp_create)
+gated_mlp *mlp_create(int32_t d, int32_t d_ff, int32_t activation, int32_t dtype, int32_t bias) {
+    gated_mlp *m = memory_alloc(mlp_bytes(d, d_ff, dtype, bias));
+    if (m != NULL) {
+        char *at = (char *)m + aligned(sizeof *m);
+        m->d = d;
+        m->d_ff = d_ff;
+        m->activation = activation;
+        m->gate_proj = place_linear(d_ff, d, dtype, bias, &at);
+        m->up_proj = place_linear(d_ff, d, dtype, bias, &at);
+        m->down_proj = place_linear(d, d_ff, dtype, bias, &at);
+    }
+    return m;
+}
+
+/* which: 0 gate_proj, 1 up_proj, 2 down_proj */
+EXPORT(mlp_linear) linear *mlp_linear(gated_mlp *m, int32_t which) {
+    return which == 0 ? &m->gate_proj : which == 1 ? &m->up_proj : &m->down_proj;
+}
+
+/* nn.Linear's default initialization, row by row, weight then bias; row has room for in_features floats. */
+static gated_mlp_status init_linear(linear *l, pcg32 *rng, float *row) {
+    for (int32_t r = 0; r < l->out_features; r++) {
+        pcg32_fill_linear(row, l->in_features, l->in_features, rng);
+        gated_mlp_status status =
+            linear_set_block(l, r, 1, 0, l->in_features, row, DTYPE_F32, l->in_features, 1);
+        if (status != GATED_MLP_OK) {
+            return status;
+        }
+    }
+    for (int32_t r = 0; l->bias != NULL && r < l->out_features; r++) {
+        pcg32_fill_linear(row, 1, l->in_features, rng);
+        linear_set_bias(l, r, 1, row, DTYPE_F32, 1);
+    }
+    return GATED_MLP_OK;
+}
+
+/* Draws gate, up and down from one generator, which is left where the last draw ended. */
+EXPORT(mlp_init) gated_mlp_status mlp_init(gated_mlp *m, pcg32 *rng) {
+    uint64_t widest = (uint64_t)(m->d > m->d_ff ? m->d : m->d_ff);
+    float *row = scratch(widest * sizeof *row);
+    if (row == NULL) {
+        return GATED_MLP_ERR_MEMORY;
+    }
+    gated_mlp_status status = init_linear(&m->gate_proj, rng, row);
+    if (status == GATED_MLP_OK) {
+        status = init_linear(&m->up_proj, rng, row);
+    }
+    return status == GATED_MLP_OK ? init_linear(&m->down_proj, rng, row) : status;
+}
+
+static gated_mlp_options options_of(int32_t unit_begin, int32_t unit_end, real scale,
+                                    int32_t accumulate, int32_t activation,
+                                    const gated_mlp_hold *holds, int32_t hold_count) {
+    return (gated_mlp_options){unit_begin, unit_end, scale,     accumulate,
+                               activation, holds,    hold_count};
+}
+
+EXPORT(mlp_forward)
+gated_mlp_status mlp_forward(real *y, const real *x, const gated_mlp *m, int32_t tokens,
+                             int32_t unit_begin, int32_t unit_end, real scale, int32_t accumulate,
+                             int32_t activation, const gated_mlp_hold *holds, int32_t hold_count,
+                             const gated_mlp_record *record) {
+    gated_mlp_options options =
+        options_of(unit_begin, unit_end, scale, accumulate, activation, holds, hold_count);
+    uint64_t bytes = gated_mlp_forward_scratch_bytes(m, tokens);
+    void *work = scratch(bytes);
+    if (bytes > 0 && work == NULL) {
+        return GATED_MLP_ERR_MEMORY;
+    }
+    return gated_mlp_forward(y, x, m, tokens, &options, record, work);
+}
+
+EXPORT(mlp_backward)
+gated_mlp_status mlp_backward(const gated_mlp_gradients *gradients, const real *d_y, const real *x,
+                              const gated_mlp *m, int32_t tokens, int32_t unit_begin,
+                              int32_t unit_end, real scale, int32_t activation,
+                              const gated_mlp_hold *holds, int32_t hold_count,
+                              const gated_mlp_record *record) {
+    gated_mlp_options options =
+        options_of(unit_begin, unit_end, scale, 0, activation, holds, hold_count);
+    uint64_t bytes = gated_mlp_backward_scratch_bytes(m, tokens);
+    void *work = scratch(bytes);
+    if (bytes > 0 && work == NULL) {
+        return GATED_MLP_ERR_MEMORY;
+    }
+    return gated_mlp_backward(gradients, d_y, x, m, tokens, &options, record, work);
+}
+
+/* ---------------------------------------------------------------------------------------- elementwise and widths */
+
+EXPORT(act) gated_mlp_status act(real *out, const real *z, int32_t activation, uint32_t n) {
+    return activation_forward(out, z, activation, n);
+}
+
+EXPORT(act_derivative)
+gated_mlp_status act_derivative(real *out, const real *z, int32_t activation, uint32_t n) {
+    return activation_derivative(out, z, activation, n);
+}
+
+EXPORT(act_mul_run)
+gated_mlp_status act_mul_run(real *out, const real *gate, const real *up, int32_t activation,
+                             uint32_t n) {
+    return act_mul(out, gate, up, activation, n);
+}
+
+EXPORT(act_mul_backward_run)
+gated_mlp_status act_mul_backward_run(real *d_gate, real *d_up, const real *d_out, const real *gate,
+                                      const real *up, int32_t activation, uint32_t n) {
+    return act_mul_backward(d_gate, d_up, d_out, gate, up, activation, n);
+}
+
+EXPORT(act_and_mul_run)
+gated_mlp_status act_and_mul_run(real *out, const real *gate_up, int32_t activation,
+                                 uint32_t tokens, uint32_t d_ff) {
+    return act_and_mul(out, gate_up, activation, tokens, d_ff);
+}
+
+EXPORT(act_and_mul_backward_run)
+gated_mlp_status act_and_mul_backward_run(real *d_gate_up, const real *d_out, const real *gate_up,
+                                          int32_t activation, uint32_t tokens, uint32_t d_ff) {
+    return act_and_mul_backward(d_gate_up, d_out, gate_up, activation, tokens, d_ff);
+}
+
+EXPORT(ffn_dim)
+int32_t ffn_dim(int32_t d, int32_t multiple_of, int32_t has_multiplier, double multiplier) {
+    return llama_ffn_dim(d, multiple_of, has_multiplier, multiplier);
+}
