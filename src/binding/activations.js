@@ -6,28 +6,31 @@ import { GatedMLPError } from './errors.js';
 
 /** @typedef {'silu' | 'gelu_tanh' | 'gelu' | 'relu' | 'relu2' | 'sigmoid' | 'quick_gelu' | 'none'} Activation */
 
-/** @type {Readonly<Record<string, Activation>>} */
-const SPELLINGS = Object.freeze({
-  __proto__: null,
-  silu: 'silu',
-  swish: 'silu',
-  swiglu: 'silu',
-  gelu_tanh: 'gelu_tanh',
-  gelu_pytorch_tanh: 'gelu_tanh',
-  gelu_new: 'gelu_tanh',
-  gelu_fast: 'gelu_tanh',
-  gelu_accurate: 'gelu_tanh',
-  gelu_python_tanh: 'gelu_tanh',
-  geglu: 'gelu_tanh',
-  gelu: 'gelu',
-  gelu_python: 'gelu',
-  relu: 'relu',
-  relu2: 'relu2',
-  sigmoid: 'sigmoid',
-  quick_gelu: 'quick_gelu',
-  none: 'none',
-  linear: 'none',
-});
+/** @type {ReadonlyMap<string, Activation>} */
+const SPELLINGS = new Map(
+  Object.entries(
+    /** @type {const} */ ({
+      silu: 'silu',
+      swish: 'silu',
+      swiglu: 'silu',
+      gelu_tanh: 'gelu_tanh',
+      gelu_pytorch_tanh: 'gelu_tanh',
+      gelu_new: 'gelu_tanh',
+      gelu_fast: 'gelu_tanh',
+      gelu_accurate: 'gelu_tanh',
+      gelu_python_tanh: 'gelu_tanh',
+      geglu: 'gelu_tanh',
+      gelu: 'gelu',
+      gelu_python: 'gelu',
+      relu: 'relu',
+      relu2: 'relu2',
+      sigmoid: 'sigmoid',
+      quick_gelu: 'quick_gelu',
+      none: 'none',
+      linear: 'none',
+    }),
+  ),
+);
 
 /**
  * The activation a spelling means. Throws ERR_ACTIVATION, with the list of what is known, for any other value.
@@ -36,11 +39,11 @@ const SPELLINGS = Object.freeze({
  * @returns {Activation}
  */
 export function activationOf(spelling, where = 'act') {
-  const name = typeof spelling === 'string' ? SPELLINGS[spelling] : undefined;
+  const name = typeof spelling === 'string' ? SPELLINGS.get(spelling) : undefined;
   if (name === undefined) {
     throw new GatedMLPError(
       'ERR_ACTIVATION',
-      `${where}: ${JSON.stringify(spelling) ?? String(spelling)} is not a known activation. Known: ${Object.keys(SPELLINGS).join(', ')}`,
+      `${where}: ${JSON.stringify(spelling) ?? String(spelling)} is not a known activation. Known: ${[...SPELLINGS.keys()].join(', ')}`,
       { value: spelling },
     );
   }

@@ -9,11 +9,17 @@ const INT32_MAX = 2 ** 31 - 1;
 
 /** @param {unknown} value */
 const shown = (value) =>
-  typeof value === 'bigint' ? `${value}n` : typeof value === 'string' ? `'${value}'` : String(value);
+  typeof value === 'bigint'
+    ? `${value}n`
+    : typeof value === 'string'
+      ? `'${value}'`
+      : String(value);
 
 /** @param {unknown} value the thing's class, for a message */
 const classOf = (value) =>
-  value === null || value === undefined ? String(value) : (Object(value).constructor?.name ?? typeof value);
+  value === null || value === undefined
+    ? String(value)
+    : (Object(value).constructor?.name ?? typeof value);
 
 /**
  * An integer in [least, most].
@@ -41,7 +47,9 @@ export function integer(value, name, least = 1, most = INT32_MAX) {
  */
 export function finite(value, name) {
   if (typeof value !== 'number' || !Number.isFinite(value)) {
-    throw new GatedMLPError('ERR_SHAPE', `${name} is ${shown(value)}; it must be a finite number`, { value });
+    throw new GatedMLPError('ERR_SHAPE', `${name} is ${shown(value)}; it must be a finite number`, {
+      value,
+    });
   }
   return value;
 }
@@ -55,10 +63,16 @@ export function finite(value, name) {
  */
 export function realArray(value, name, Real) {
   if (!(value instanceof Real)) {
-    throw new GatedMLPError('ERR_DTYPE', `${name} is a ${classOf(value)}; it must be a ${Real.name}`);
+    throw new GatedMLPError(
+      'ERR_DTYPE',
+      `${name} is a ${classOf(value)}; it must be a ${Real.name}`,
+    );
   }
   if (value.length === 0 && isDetached(value.buffer)) {
-    throw new GatedMLPError('ERR_SHAPE', `${name}: its buffer is detached (transferred elsewhere), so it has no values`);
+    throw new GatedMLPError(
+      'ERR_SHAPE',
+      `${name}: its buffer is detached (transferred elsewhere), so it has no values`,
+    );
   }
   return value;
 }
@@ -93,9 +107,13 @@ export function rowsOf(value, name, Real, width, widthName) {
 export function realsOfLength(value, name, Real, length) {
   const array = realArray(value, name, Real);
   if (array.length !== length) {
-    throw new GatedMLPError('ERR_SHAPE', `${name} has ${array.length} elements; it must have ${length}`, {
-      length: array.length,
-    });
+    throw new GatedMLPError(
+      'ERR_SHAPE',
+      `${name} has ${array.length} elements; it must have ${length}`,
+      {
+        length: array.length,
+      },
+    );
   }
   return array;
 }

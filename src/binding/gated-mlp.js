@@ -5,7 +5,10 @@ import { activationOf } from './activations.js';
 import { finite, integer, realArray, realsOfLength, rowsOf } from './arrays.js';
 import { openCheckpoint, resolveMLP, streamTensors } from './checkpoint.js';
 import { GatedMLPError } from './errors.js';
+import { GatePreview } from './gate-preview.js';
 import { freeIfAlive, GateTrace, layoutOf } from './gate-trace.js';
+import { HELD, heldCode, heldFor, nativeDtype } from './held-dtype.js';
+import { elements, layGradients, layTrace } from './layout.js';
 import { PCG32 } from './pcg32.js';
 import { defaultRuntime, wasmOf } from './runtime.js';
 import { parameterShapes, readStateDict, writeSafetensors } from './state-dict.js';
@@ -15,7 +18,7 @@ import { LINEARS, packParts, streamParts } from './weights.js';
 /** @typedef {import('./activations.js').Activation} Activation */
 /** @typedef {import('./runtime.js').Runtime} Runtime */
 /** @typedef {import('./wasm.js').Wasm} Wasm */
-/** @typedef {'float32' | 'float64' | 'float16' | 'bfloat16'} HeldDtype */
+/** @typedef {import('./held-dtype.js').HeldDtype} HeldDtype */
 
 /**
  * @typedef {object} ForwardOptions
@@ -29,9 +32,6 @@ import { LINEARS, packParts, streamParts } from './weights.js';
  * A gate held by hand: act(gate) of one unit, at one token or at all of them, is `value` whatever the gate says.
  * @typedef {{ unit: number, token?: number, value: number }} Hold
  */
-
-/** How a weight may be held, and what the files call it. @type {Record<HeldDtype, string>} */
-const HELD = { float32: 'F32', float64: 'F64', float16: 'F16', bfloat16: 'BF16' };
 
 export class GatedMLP {
   #runtime;
@@ -50,12 +50,24 @@ export class GatedMLP {
    * @param {Runtime} [options.runtime]
    * @returns {Promise<GatedMLP>}
    */
-  static async create(d, dFf, { act = 'silu', bias = false, rng = new PCG32(0), dtype, runtime } = {}) {
+  static async create(
+    d,
+    dFf,
+    { act = 'silu', bias = false, rng = new PCG32(0), dtype, runtime } = {},
+  ) {
     integer(d, 'd');
     integer(dFf, 'dFf');
     if (!(rng instanceof PCG32)) throw new GatedMLPError('ERR_SHAPE', 'rng: must be a PCG32');
     const home = runtime ?? (await defaultRuntime());
-    const mlp = new GatedMLP(home, d, dFf, activationOf(act), Boolean(bias), dtype ?? nativeDtype(wasmOf(home)), null);
+    const mlp = new GatedMLP(
+      home,
+      d,
+      dFf,
+      activationOf(act),
+      Boolean(bias),
+      dtype ?? nativeDtype(wasmOf(home)),
+      null,
+    );
     mlp.#initialize(rng);
     return mlp;
   }
@@ -99,7 +111,15 @@ export class GatedMLP {
     const home = options.runtime ?? checkpoint.runtime;
     const dtype = options.dtype ?? heldFor(found.parts, nativeDtype(wasmOf(home)));
     const source = { ...found.source, actSource: found.actSource };
-    const mlp = new GatedMLP(home, found.d, found.dFf, activationOf(found.act), found.bias, dtype, source);
+    const mlp = new GatedMLP(
+      home,
+      found.d,
+      found.dFf,
+      activationOf(found.act),
+      found.bias,
+      dtype,
+      source,
+    );
     try {
       await streamParts(
         wasmOf(home),
@@ -108,7 +128,8 @@ export class GatedMLP {
         (wanted) => streamTensors(checkpoint, wanted, { signal, onProgress }),
         onGateRows &&
           ((parameter, rows) => {
-            if (parameter === 'gate_proj.weight') onGateRows(new GatePreview(rows, (x) => mlp.#gates(x, rows)));
+            if (parameter === 'gate_proj.weight')
+              onGateRows(new GatePreview(rows, (x) => mlp.#gates(x, rows)));
           }),
       );
     } catch (error) {
@@ -134,7 +155,11 @@ export class GatedMLP {
     const bytes = wasm.exports.mlp_bytes(d, dFf, code, bias ? 1 : 0);
     const what = `a gated MLP of d = ${d}, dFf = ${dFf} in ${dtype}`;
     if (bytes === 0n || bytes > 0xffffffffn) {
-      throw new GatedMLPError('ERR_SHAPE', `${what} does not fit the 4 GiB that a wasm module can address`, { d, dFf });
+      throw new GatedMLPError(
+        'ERR_SHAPE',
+        `${what} does not fit the 4 GiB that a wasm module can address`,
+        { d, dFf },
+      );
     }
     const activation = wasm.activations.get(act);
     const address = wasm.exports.mlp_create(d, dFf, activation, code, bias ? 1 : 0);
@@ -171,7 +196,8 @@ export class GatedMLP {
     const tokens = rowsOf(x, 'x', wasm.Real, this.d, 'd');
     const [begin, end] = this.#slice(units);
     finite(scale, 'scale');
-    if (accumulate && !out) throw new GatedMLPError('ERR_SHAPE', 'accumulate: needs out, to which it adds');
+    if (accumulate && !out)
+      throw new GatedMLPError('ERR_SHAPE', 'accumulate: needs out, to which it adds');
     const y = out ? realsOfLength(out, 'out', wasm.Real, x.length) : new wasm.Real(x.length);
     if (tokens === 0) return y;
     const bytes = x.length * wasm.Real.BYTES_PER_ELEMENT;
@@ -179,7 +205,20 @@ export class GatedMLP {
     const yAt = xAt + bytes;
     wasm.putReals(x, xAt);
     if (accumulate) wasm.putReals(y, yAt);
-    const status = wasm.exports.mlp_forward(yAt, xAt, this.#address, tokens, begin, end, scale, accumulate ? 1 : 0, -1, 0, 0, 0);
+    const status = wasm.exports.mlp_forward(
+      yAt,
+      xAt,
+      this.#address,
+      tokens,
+      begin,
+      end,
+      scale,
+      accumulate ? 1 : 0,
+      -1,
+      0,
+      0,
+      0,
+    );
     wasm.done(status, 'forward');
     y.set(wasm.realsAt(yAt, x.length));
     return y;
@@ -207,13 +246,26 @@ export class GatedMLP {
     const tokens = rowsOf(x, 'x', wasm.Real, this.d, 'd');
     const used = act === undefined ? this.act : activationOf(act);
     const holds = [...hold].map((h, i) => this.#checkedHold(h, i, tokens));
-    const block = this.#layTrace(wasm, tokens, holds);
-    const layout = { ...block.layout, activation: /** @type {number} */ (wasm.activations.get(used)) };
+    const block = layTrace(wasm, this.d, this.dFf, tokens, holds);
+    const layout = {
+      ...block.layout,
+      activation: /** @type {number} */ (wasm.activations.get(used)),
+    };
     const trace = new GateTrace(this, this.#runtime, block.address, layout, tokens, used);
     wasm.putReals(x, layout.x);
     const status = wasm.exports.mlp_forward(
-      layout.output, layout.x, this.#address, tokens, 0, this.dFf, 1, 0,
-      layout.activation, layout.holds, layout.holdCount, layout.record,
+      layout.output,
+      layout.x,
+      this.#address,
+      tokens,
+      0,
+      this.dFf,
+      1,
+      0,
+      layout.activation,
+      layout.holds,
+      layout.holdCount,
+      layout.record,
     );
     wasm.done(status, 'trace');
     return trace;
@@ -231,21 +283,32 @@ export class GatedMLP {
   backward(x, gradOutput, { units } = {}) {
     const wasm = this.#wasm();
     if (!(x instanceof GateTrace)) realArray(x, 'x', wasm.Real);
-    else if (x.mlp !== this) throw new GatedMLPError('ERR_SHAPE', 'x: the trace was made by another GatedMLP');
+    else if (x.mlp !== this)
+      throw new GatedMLPError('ERR_SHAPE', 'x: the trace was made by another GatedMLP');
     const n = x instanceof GateTrace ? x.tokens * this.d : x.length;
     const tokens = x instanceof GateTrace ? x.tokens : rowsOf(x, 'x', wasm.Real, this.d, 'd');
     realsOfLength(gradOutput, 'gradOutput', wasm.Real, n);
     const [begin, end] = this.#slice(units);
     const layout = x instanceof GateTrace ? layoutOf(x) : null;
-    const gradients = this.#layGradients(wasm, n);
+    const gradients = layGradients(wasm, this.#shapes(), n);
     try {
       const width = wasm.Real.BYTES_PER_ELEMENT;
       const dyAt = wasm.io(2 * n * width);
       wasm.putReals(gradOutput, dyAt);
       if (!layout) wasm.putReals(/** @type {RealArray} */ (x), dyAt + n * width);
       const status = wasm.exports.mlp_backward(
-        gradients.pointers, dyAt, layout?.x ?? dyAt + n * width, this.#address, tokens, begin, end, 1,
-        layout?.activation ?? -1, layout?.holds ?? 0, layout?.holdCount ?? 0, layout?.record ?? 0,
+        gradients.pointers,
+        dyAt,
+        layout?.x ?? dyAt + n * width,
+        this.#address,
+        tokens,
+        begin,
+        end,
+        1,
+        layout?.activation ?? -1,
+        layout?.holds ?? 0,
+        layout?.holdCount ?? 0,
+        layout?.record ?? 0,
       );
       wasm.done(status, 'backward');
       return gradients.read();
@@ -259,7 +322,7 @@ export class GatedMLP {
    * @returns {Generator<[string, { shape: number[], data: RealArray }]>}
    */
   *namedParameters() {
-    for (const [name, shape] of parameterShapes(this.d, this.dFf, this.bias)) {
+    for (const [name, shape] of this.#shapes()) {
       const wasm = this.#wasm();
       const bytes = this.#read(name, shape, wasm.realDtype);
       yield [name, { shape, data: new wasm.Real(bytes.buffer) }];
@@ -273,7 +336,7 @@ export class GatedMLP {
   stateDict() {
     const dtype = HELD[this.dtype];
     return new Map(
-      [...parameterShapes(this.d, this.dFf, this.bias)].map(([name, shape]) => [
+      [...this.#shapes()].map(([name, shape]) => [
         name,
         { dtype, shape, data: this.#read(name, shape, dtype) },
       ]),
@@ -291,8 +354,13 @@ export class GatedMLP {
   loadStateDict(state, { strict = true } = {}) {
     const wasm = this.#wasm();
     const entries = state instanceof Map ? state : Object.entries(state);
-    const shapes = parameterShapes(this.d, this.dFf, this.bias);
-    const { parts, bytes, missing, unexpected } = readStateDict(entries, shapes, strict, wasm.dtypes);
+    const shapes = this.#shapes();
+    const { parts, bytes, missing, unexpected } = readStateDict(
+      entries,
+      shapes,
+      strict,
+      wasm.dtypes,
+    );
     packParts(wasm, this.#linears(), parts, (name) => /** @type {Uint8Array} */ (bytes.get(name)));
     return { missing, unexpected };
   }
@@ -314,10 +382,16 @@ export class GatedMLP {
     return wasmOf(this.#runtime);
   }
 
+  #shapes() {
+    return parameterShapes(this.d, this.dFf, this.bias);
+  }
+
   /** @returns {import('./weights.js').Linears} */
   #linears() {
     const { exports } = this.#wasm();
-    return Object.fromEntries(LINEARS.map((name, i) => [name, exports.mlp_linear(this.#address, i) >>> 0]));
+    return Object.fromEntries(
+      LINEARS.map((name, i) => [name, exports.mlp_linear(this.#address, i) >>> 0]),
+    );
   }
 
   /** @param {PCG32} rng */
@@ -326,7 +400,9 @@ export class GatedMLP {
     const state = wasm.alloc(16, 'the generator');
     try {
       rng.advance((words) => {
-        words.forEach((word, i) => wasm.view.setBigUint64(state + 8 * i, word, true));
+        const [word, increment] = words;
+        wasm.view.setBigUint64(state, word, true);
+        wasm.view.setBigUint64(state + 8, increment, true);
         wasm.done(wasm.exports.mlp_init(this.#address, state), 'initialization');
         return wasm.view.getBigUint64(state, true);
       });
@@ -342,7 +418,10 @@ export class GatedMLP {
   #slice(units) {
     if (units === undefined) return [0, this.dFf];
     if (!Array.isArray(units) || units.length !== 2) {
-      throw new GatedMLPError('ERR_SHAPE', `units is ${String(units)}; it must be [first, end] with 0 <= first <= end <= ${this.dFf}`);
+      throw new GatedMLPError(
+        'ERR_SHAPE',
+        `units is ${String(units)}; it must be [first, end] with 0 <= first <= end <= ${this.dFf}`,
+      );
     }
     const end = integer(units[1], 'units[1]', 0, this.dFf);
     return [integer(units[0], 'units[0]', 0, end), end];
@@ -358,82 +437,13 @@ export class GatedMLP {
     };
   }
 
-  /**
-   * Memory for a trace: x, the record's four tensors, the output, the record's pointers and the holds.
-   * @param {Wasm} wasm
-   * @param {number} tokens
-   * @param {{ unit: number, token: number, value: number }[]} holds
-   */
-  #layTrace(wasm, tokens, holds) {
-    const width = wasm.Real.BYTES_PER_ELEMENT;
-    const holdBytes = 8 + width;
-    const [narrow, wide] = [tokens * this.d * width, tokens * this.dFf * width];
-    const bytes = 16 + holds.length * holdBytes + 2 * narrow + 4 * wide;
-    const address = wasm.alloc(bytes, `a trace of ${tokens} tokens`);
-    const reals = address + 16 + holds.length * holdBytes;
-    const layout = {
-      record: address,
-      holds: address + 16,
-      holdCount: holds.length,
-      gate: reals,
-      act: reals + wide,
-      up: reals + 2 * wide,
-      hidden: reals + 3 * wide,
-      x: reals + 4 * wide,
-      output: reals + 4 * wide + narrow,
-    };
-    const { view } = wasm;
-    [layout.gate, layout.act, layout.up, layout.hidden].forEach((at, i) => view.setUint32(address + 4 * i, at, true));
-    holds.forEach(({ unit, token, value }, i) => {
-      const at = layout.holds + i * holdBytes;
-      view.setInt32(at, unit, true);
-      view.setInt32(at + 4, token, true);
-      if (width === 8) view.setFloat64(at + 8, value, true);
-      else view.setFloat32(at + 8, value, true);
-    });
-    return { address, layout };
-  }
-
-  /**
-   * Memory for all gradients, zeroed, behind the seven pointers of a gated_mlp_gradients.
-   * @param {Wasm} wasm
-   * @param {number} n elements of x
-   */
-  #layGradients(wasm, n) {
-    const width = wasm.Real.BYTES_PER_ELEMENT;
-    const sizes = new Map([['x', n]]);
-    for (const linear of LINEARS) {
-      sizes.set(`${linear}.weight`, this.d * this.dFf);
-      sizes.set(`${linear}.bias`, this.bias ? (linear === 'down_proj' ? this.d : this.dFf) : 0);
-    }
-    const total = [...sizes.values()].reduce((a, b) => a + b, 0);
-    const address = wasm.alloc(32 + total * width, 'the gradients of every parameter');
-    wasm.u8(address, 32 + total * width).fill(0);
-    /** @type {Map<string, number>} */
-    const places = new Map();
-    let at = address + 32;
-    [...sizes].forEach(([name, size], i) => {
-      if (size > 0) wasm.view.setUint32(address + 4 * i, at, true);
-      if (size > 0 || name === 'x') places.set(name, at);
-      at += size * width;
-    });
-    return {
-      address,
-      pointers: address,
-      read: () =>
-        Object.fromEntries(
-          [...places].map(([name, place]) => [name, wasm.realsAt(place, /** @type {number} */ (sizes.get(name))).slice()]),
-        ),
-    };
-  }
-
   /** @param {string} name @param {number[]} shape @param {string} dtype @returns {Uint8Array<ArrayBuffer>} */
   #read(name, shape, dtype) {
     const wasm = this.#wasm();
     const { code, bits } = /** @type {{ code: number, bits: number }} */ (wasm.dtypes.get(dtype));
     const [linear, kind] = name.split('.');
     const address = this.#linears()[linear];
-    const bytes = (shape.reduce((a, b) => a * b, 1) * bits) / 8;
+    const bytes = (elements(shape) * bits) / 8;
     const block = wasm.alloc(bytes, `a copy of ${name}`);
     try {
       const status =
@@ -451,70 +461,32 @@ export class GatedMLP {
   #gates(x, rows) {
     const wasm = this.#wasm();
     const tokens = rowsOf(x, 'x', wasm.Real, this.d, 'd');
-    const { address, layout } = this.#layTrace(wasm, tokens, []);
+    const { address, layout } = layTrace(wasm, this.d, this.dFf, tokens, []);
     try {
       wasm.putReals(x, layout.x);
       const wide = tokens * this.dFf;
       wasm.realsAt(layout.gate, 2 * wide).fill(0);
       const status = wasm.exports.mlp_forward(
-        layout.output, layout.x, this.#address, tokens, 0, rows, 1, 0, -1, 0, 0, layout.record,
+        layout.output,
+        layout.x,
+        this.#address,
+        tokens,
+        0,
+        rows,
+        1,
+        0,
+        -1,
+        0,
+        0,
+        layout.record,
       );
       wasm.done(status, 'preview');
-      return { gate: wasm.realsAt(layout.gate, wide).slice(), act: wasm.realsAt(layout.act, wide).slice() };
+      return {
+        gate: wasm.realsAt(layout.gate, wide).slice(),
+        act: wasm.realsAt(layout.act, wide).slice(),
+      };
     } finally {
       wasm.free(address);
     }
   }
-}
-
-/** The gates of a gate_proj that is still landing: the first `rows` units are there, nothing is verified yet. */
-export class GatePreview {
-  #gates;
-
-  /** @internal @param {number} rows @param {(x: RealArray) => { gate: RealArray, act: RealArray }} gates */
-  constructor(rows, gates) {
-    /** Units whose rows have landed. */
-    this.rows = rows;
-    this.#gates = gates;
-  }
-
-  /**
-   * gate and act of the landed units; 0 for the others. Only during the callback it was handed to.
-   * @param {RealArray} x [tokens, d]
-   * @returns {{ gate: RealArray, act: RealArray }} [tokens, dFf], copies
-   */
-  trace(x) {
-    return this.#gates(x);
-  }
-}
-
-/** @param {Wasm} wasm @returns {HeldDtype} */
-const nativeDtype = (wasm) => (wasm.realDtype === 'F64' ? 'float64' : 'float32');
-
-/** @param {Wasm} wasm @param {HeldDtype} dtype */
-function heldCode(wasm, dtype) {
-  const stored = Object.hasOwn(HELD, dtype) ? HELD[dtype] : undefined;
-  if (stored === undefined || (stored === 'F64' && wasm.realDtype !== 'F64')) {
-    const why = stored ? ': this runtime computes in float32' : '';
-    throw new GatedMLPError(
-      'ERR_DTYPE',
-      `dtype is '${dtype}'${why}. Weights can be held as ${Object.keys(HELD).filter((h) => h !== 'float64' || wasm.realDtype === 'F64').join(', ')}`,
-      { dtype },
-    );
-  }
-  return /** @type {{ code: number }} */ (wasm.dtypes.get(stored)).code;
-}
-
-/**
- * How to hold what is stored: as it is where that loses nothing, else as what the runtime computes in.
- * @param {import('./weights.js').Part[]} parts
- * @param {HeldDtype} native
- * @returns {HeldDtype}
- */
-function heldFor(parts, native) {
-  const stored = new Set(parts.map((p) => p.dtype));
-  const [only] = stored;
-  if (stored.size === 1 && only === 'BF16') return 'bfloat16';
-  if (stored.size === 1 && only === 'F16') return 'float16';
-  return native;
 }

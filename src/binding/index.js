@@ -1,5 +1,10 @@
 // The public surface of gated-mlp. Importing it does nothing: no fetch, no compilation, no global.
 
+/** @typedef {import('./activations.js').Activation} Activation */
+/** @typedef {import('./checkpoint.js').Checkpoint} Checkpoint */
+/** @typedef {import('./gate-trace.js').GateTrace} GateTrace */
+/** @typedef {import('./gate-preview.js').GatePreview} GatePreview */
+
 export { openCheckpoint } from './checkpoint.js';
 export { GatedMLPError } from './errors.js';
 export { GatedMLP } from './gated-mlp.js';

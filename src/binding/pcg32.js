@@ -53,5 +53,9 @@ export class PCG32 {
 function integer64(value, name) {
   if (typeof value === 'bigint') return u64(value);
   if (Number.isSafeInteger(value)) return u64(BigInt(/** @type {number} */ (value)));
-  throw new GatedMLPError('ERR_SHAPE', `${name} is ${String(value)}; it must be a bigint or a safe integer`, { value });
+  throw new GatedMLPError(
+    'ERR_SHAPE',
+    `${name} is ${String(value)}; it must be a bigint or a safe integer`,
+    { value },
+  );
 }

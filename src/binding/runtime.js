@@ -4,10 +4,11 @@
 import { activationOf } from './activations.js';
 import { finite, integer, realsOfLength, rowsOf } from './arrays.js';
 import { GatedMLPError } from './errors.js';
+import { instantiate } from './load.js';
 import { Wasm } from './wasm.js';
 
 /** @typedef {import('./arrays.js').RealArray} RealArray */
-/** @typedef {URL | string | Response | Promise<Response> | BufferSource | WebAssembly.Module} WasmSource */
+/** @typedef {import('./load.js').WasmSource} WasmSource */
 
 /**
  * @typedef {object} RuntimeOptions
@@ -28,7 +29,10 @@ const instances = new WeakMap();
 export function wasmOf(runtime) {
   const wasm = instances.get(runtime);
   if (!wasm) {
-    throw new GatedMLPError('ERR_UNSUPPORTED', 'runtime: not a Runtime of this copy of gated-mlp; make one with Runtime.create()');
+    throw new GatedMLPError(
+      'ERR_UNSUPPORTED',
+      'runtime: not a Runtime of this copy of gated-mlp; make one with Runtime.create()',
+    );
   }
   wasm.check();
   return wasm;
@@ -68,11 +72,16 @@ export class Runtime {
    */
   static async create({ wasm, variant = 'auto', threads = 1, signal } = {}) {
     if (variant !== 'auto' && variant !== 'simd128') {
-      throw new GatedMLPError('ERR_UNSUPPORTED', `variant is '${variant}'; known: 'auto', 'simd128'`, { variant });
+      throw new GatedMLPError(
+        'ERR_UNSUPPORTED',
+        `variant is '${variant}'; known: 'auto', 'simd128'`,
+        { variant },
+      );
     }
     integer(threads, 'threads');
-    const module = await compile(wasm ?? new URL('./gated-mlp.wasm', import.meta.url), signal);
-    return new Runtime(await instantiate(module));
+    return new Runtime(
+      await instantiate(wasm ?? new URL('./gated-mlp.wasm', import.meta.url), signal),
+    );
   }
 
   /**
@@ -114,7 +123,10 @@ export class Runtime {
     integer(multipleOf, 'multipleOf');
     const given = ffnDimMultiplier !== null;
     if (given && !(finite(ffnDimMultiplier, 'ffnDimMultiplier') > 0)) {
-      throw new GatedMLPError('ERR_SHAPE', `ffnDimMultiplier is ${ffnDimMultiplier}; it must be positive`);
+      throw new GatedMLPError(
+        'ERR_SHAPE',
+        `ffnDimMultiplier is ${ffnDimMultiplier}; it must be positive`,
+      );
     }
     const width = wasmOf(this).exports.ffn_dim(d, multipleOf, given ? 1 : 0, ffnDimMultiplier ?? 0);
     if (width < 0) {
@@ -221,11 +233,20 @@ export class Runtime {
   /** @param {string} act @param {RealArray} gateUp @param {number} dFf @param {RealArray} [out] */
   #andMul(act, gateUp, dFf, out) {
     const wasm = wasmOf(this);
-    const rows = rowsOf(gateUp, 'gateUp', wasm.Real, 2 * integer(dFf, 'dFf', 1, 2 ** 30 - 1), '2 dFf');
+    const rows = rowsOf(
+      gateUp,
+      'gateUp',
+      wasm.Real,
+      2 * integer(dFf, 'dFf', 1, 2 ** 30 - 1),
+      '2 dFf',
+    );
     const n = rows * dFf;
     const result = out ? realsOfLength(out, 'out', wasm.Real, n) : new wasm.Real(n);
     const [input, output] = place(wasm, [gateUp], n);
-    wasm.done(wasm.exports.act_and_mul_run(output, input, code(wasm, act), rows, dFf), 'act_and_mul');
+    wasm.done(
+      wasm.exports.act_and_mul_run(output, input, code(wasm, act), rows, dFf),
+      'act_and_mul',
+    );
     result.set(wasm.realsAt(output, n));
     return result;
   }
@@ -233,7 +254,13 @@ export class Runtime {
   /** @param {string} act @param {RealArray} gateUp @param {number} dFf @param {RealArray} gradOutput */
   #andMulBackward(act, gateUp, dFf, gradOutput) {
     const wasm = wasmOf(this);
-    const rows = rowsOf(gateUp, 'gateUp', wasm.Real, 2 * integer(dFf, 'dFf', 1, 2 ** 30 - 1), '2 dFf');
+    const rows = rowsOf(
+      gateUp,
+      'gateUp',
+      wasm.Real,
+      2 * integer(dFf, 'dFf', 1, 2 ** 30 - 1),
+      '2 dFf',
+    );
     realsOfLength(gradOutput, 'gradOutput', wasm.Real, rows * dFf);
     const [input, dOut, dInput] = place(wasm, [gateUp, gradOutput], gateUp.length);
     wasm.realsAt(dInput, gateUp.length).fill(0);
@@ -279,81 +306,4 @@ function place(wasm, arrays, extra) {
     }
     return here;
   });
-}
-
-/**
- * @param {WasmSource} source
- * @param {AbortSignal} [signal]
- * @returns {Promise<WebAssembly.Module>}
- */
-async function compile(source, signal) {
-  signal?.throwIfAborted();
-  if (source instanceof WebAssembly.Module) return source;
-  const { bytes, from } = await bytesOf(source, signal);
-  const start = new Uint8Array(ArrayBuffer.isView(bytes) ? bytes.buffer : bytes, ArrayBuffer.isView(bytes) ? bytes.byteOffset : 0).subarray(0, 4);
-  if (String.fromCharCode(...start) !== '\0asm') {
-    throw new GatedMLPError(
-      'ERR_WASM_LOAD',
-      `${from}: not a WebAssembly module (it begins with ${JSON.stringify(String.fromCharCode(...start))}). Is the file where your bundler or server put it? Pass its place as Runtime.create({ wasm })`,
-    );
-  }
-  try {
-    return await WebAssembly.compile(bytes);
-  } catch (cause) {
-    throw new GatedMLPError(
-      'ERR_WASM_LOAD',
-      `${from}: this engine cannot compile the module (${cause instanceof Error ? cause.message : cause}). It needs WebAssembly SIMD; under a content security policy, script-src must have 'wasm-unsafe-eval'`,
-      { cause },
-    );
-  }
-}
-
-/**
- * @param {Exclude<WasmSource, WebAssembly.Module>} source
- * @param {AbortSignal} [signal]
- * @returns {Promise<{ bytes: BufferSource, from: string }>}
- */
-async function bytesOf(source, signal) {
-  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) {
-    return { bytes: /** @type {BufferSource} */ (source), from: 'wasm' };
-  }
-  const url = source instanceof URL || typeof source === 'string' ? new URL(source, globalThis.location?.href ?? import.meta.url) : null;
-  try {
-    if (url?.protocol === 'file:' && globalThis.process?.getBuiltinModule) {
-      const { readFileSync } = globalThis.process.getBuiltinModule('node:fs');
-      return { bytes: readFileSync(url), from: url.href };
-    }
-    const response = await (url ? fetch(url, { signal }) : /** @type {Response | Promise<Response>} */ (source));
-    const from = url?.href ?? (response.url || 'wasm');
-    if (!response.ok) {
-      throw new GatedMLPError(
-        'ERR_WASM_LOAD',
-        `${from}: the server answered ${response.status} (${response.headers.get('content-type') ?? 'no content type'}). Pass the module's place as Runtime.create({ wasm })`,
-        { status: response.status, url: from },
-      );
-    }
-    return { bytes: await response.arrayBuffer(), from };
-  } catch (cause) {
-    signal?.throwIfAborted();
-    if (cause instanceof GatedMLPError) throw cause;
-    throw new GatedMLPError(
-      'ERR_WASM_LOAD',
-      `${url?.href ?? 'wasm'}: could not be read (${cause instanceof Error ? cause.message : cause}). Pass the module's place as Runtime.create({ wasm })`,
-      { cause, url: url?.href },
-    );
-  }
-}
-
-/** @param {WebAssembly.Module} module */
-async function instantiate(module) {
-  try {
-    // Some Emscripten versions report growth through this import; views are compared by buffer instead.
-    return await WebAssembly.instantiate(module, { env: { emscripten_notify_memory_growth() {} } });
-  } catch (cause) {
-    throw new GatedMLPError(
-      'ERR_WASM_LOAD',
-      `the module could not be instantiated (${cause instanceof Error ? cause.message : cause}). Is it gated-mlp.wasm of this version?`,
-      { cause },
-    );
-  }
 }

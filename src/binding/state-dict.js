@@ -68,7 +68,16 @@ export function readStateDict(entries, shapes, strict, dtypes) {
     for (const { parameter, base } of targets) {
       const [rows, cols = 1] = /** @type {number[]} */ (shapes.get(parameter));
       const dtype = /** @type {string} */ (dtypeOf(entry));
-      parts.push({ parameter, tensor: name, dtype, rows, cols, base, rowStride: cols, colStride: 1 });
+      parts.push({
+        parameter,
+        tensor: name,
+        dtype,
+        rows,
+        cols,
+        base,
+        rowStride: cols,
+        colStride: 1,
+      });
     }
   }
   const faults = [...wrong];
@@ -79,11 +88,15 @@ export function readStateDict(entries, shapes, strict, dtypes) {
     );
   }
   if (faults.length > 0) {
-    throw new GatedMLPError('ERR_SHAPE', `loadStateDict: ${faults.join('; ')}. This MLP has ${[...shapes].map(([n, s]) => `${n} ${show(s)}`).join(', ')}`, {
-      missing: [...missing],
-      unexpected,
-      wrong,
-    });
+    throw new GatedMLPError(
+      'ERR_SHAPE',
+      `loadStateDict: ${faults.join('; ')}. This MLP has ${[...shapes].map(([n, s]) => `${n} ${show(s)}`).join(', ')}`,
+      {
+        missing: [...missing],
+        unexpected,
+        wrong,
+      },
+    );
   }
   return { parts, bytes, missing: [...missing], unexpected };
 }
@@ -120,8 +133,9 @@ function complaintOf(name, entry, targets, shapes, dtypes) {
   const named = dtypeOf(entry);
   const dtype = named === undefined ? undefined : dtypes.get(named);
   if (!dtype?.loadable) return `${name} has dtype ${named}, which weights cannot be made from`;
-  const shape = [...(entry.shape ?? expected)].map(Number);
-  if (show(shape) !== show(expected)) return `${name} has shape ${show(shape)}, not ${show(expected)}`;
+  const shape = Array.from(entry.shape ?? expected, Number);
+  if (show(shape) !== show(expected))
+    return `${name} has shape ${show(shape)}, not ${show(expected)}`;
   const bytes = (expected.reduce((a, b) => a * b, 1) * dtype.bits) / 8;
   return entry.data.byteLength === bytes
     ? null

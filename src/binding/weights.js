@@ -64,7 +64,8 @@ function linesOf(wasm, parts) {
     const stride = outerStride(part);
     const last = lastElement(part);
     const shared = groups.find(
-      (g) => g.tensor === part.tensor && g.stride === stride && part.base <= g.last && last >= g.first,
+      (g) =>
+        g.tensor === part.tensor && g.stride === stride && part.base <= g.last && last >= g.first,
     );
     if (shared) {
       shared.parts.push(part);
@@ -161,7 +162,14 @@ class LinePacker {
     if (n <= 0) return;
     const status =
       kind === 'bias'
-        ? exports.linear_set_bias(this.#linears[linear], this.packed, n, source, this.#lines.code, BigInt(part.rowStride))
+        ? exports.linear_set_bias(
+            this.#linears[linear],
+            this.packed,
+            n,
+            source,
+            this.#lines.code,
+            BigInt(part.rowStride),
+          )
         : exports.linear_set(
             this.#linears[linear],
             byRows ? this.packed : 0,
@@ -210,7 +218,8 @@ export async function streamParts(wasm, linears, parts, stream, onRows) {
           if (offset === begin) packer.restart();
           const before = packer.packed;
           packer.push(chunk);
-          if (packer.packed > before) for (const part of lines.parts) onRows?.(part.parameter, packer.packed);
+          if (packer.packed > before)
+            for (const part of lines.parts) onRows?.(part.parameter, packer.packed);
         },
       };
     });
@@ -234,7 +243,10 @@ export function packParts(wasm, linears, parts, bytesOf) {
     const packer = new LinePacker(wasm, linears, lines);
     try {
       packer.push(
-        bytesOf(lines.tensor).subarray((lines.first * lines.bits) / 8, ((lines.last + 1) * lines.bits) / 8),
+        bytesOf(lines.tensor).subarray(
+          (lines.first * lines.bits) / 8,
+          ((lines.last + 1) * lines.bits) / 8,
+        ),
       );
       packer.end();
     } finally {

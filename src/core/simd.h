@@ -15,9 +15,11 @@
 typedef real vreal __attribute__((vector_size(16)));
 #ifdef GATED_MLP_FLOAT64
 typedef int64_t vmask __attribute__((vector_size(16)));
+typedef uint64_t vbits __attribute__((vector_size(16)));
 #define LANES 2
 #else
 typedef int32_t vmask __attribute__((vector_size(16)));
+typedef uint32_t vbits __attribute__((vector_size(16)));
 #define LANES 4
 #endif
 
@@ -41,6 +43,30 @@ INLINE vreal v_splat(real s) {
 #endif
 }
 
+/* The first `count` values at p, the other lanes 0; reads nothing past them. Whole vectors take the short way. */
+INLINE vreal v_load_first(const real *p, int64_t count) {
+    if (count >= LANES) {
+        return v_load(p);
+    }
+    real lanes[LANES] = {0};
+    for (int64_t i = 0; i < count; i++) {
+        lanes[i] = p[i];
+    }
+    return v_load(lanes);
+}
+
+INLINE void v_store_first(real *p, vreal v, int64_t count) {
+    if (count >= LANES) {
+        v_store(p, v);
+        return;
+    }
+    real lanes[LANES];
+    v_store(lanes, v);
+    for (int64_t i = 0; i < count; i++) {
+        p[i] = lanes[i];
+    }
+}
+
 /* a * b + c: one rounding or two, as is fastest under relaxed SIMD; two everywhere else. */
 INLINE vreal v_madd(vreal a, vreal b, vreal c) {
 #if defined(__wasm_relaxed_simd__) && !defined(GATED_MLP_FLOAT64)
@@ -52,6 +78,15 @@ INLINE vreal v_madd(vreal a, vreal b, vreal c) {
 
 INLINE vreal v_select(vmask mask, vreal yes, vreal no) {
     return (vreal)((mask & (vmask)yes) | (~mask & (vmask)no));
+}
+
+/* v with its lowest `cleared` bits set to 0: a head short enough for its products to be exact. */
+INLINE vreal v_head(vreal v, int cleared) {
+    return (vreal)((vbits)v >> cleared << cleared);
+}
+
+INLINE vreal v_abs(vreal v) {
+    return (vreal)((vbits)v << 1 >> 1);
 }
 
 #endif

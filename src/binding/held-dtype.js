@@ -1,0 +1,48 @@
+// How weights may be held in memory, and what safetensors files call the same types.
+// Which of them a module can hold depends on what it computes in: the float64 build is a test artefact.
+
+import { GatedMLPError } from './errors.js';
+
+/** @typedef {import('./wasm.js').Wasm} Wasm */
+/** @typedef {'float32' | 'float64' | 'float16' | 'bfloat16'} HeldDtype */
+
+/** @type {Readonly<Record<HeldDtype, string>>} */
+export const HELD = { float32: 'F32', float64: 'F64', float16: 'F16', bfloat16: 'BF16' };
+
+/** What a module computes in. @param {Wasm} wasm @returns {HeldDtype} */
+export const nativeDtype = (wasm) => (wasm.realDtype === 'F64' ? 'float64' : 'float32');
+
+/**
+ * The core's code for a dtype; ERR_DTYPE where weights cannot be held so.
+ * @param {Wasm} wasm
+ * @param {HeldDtype} dtype
+ * @returns {number}
+ */
+export function heldCode(wasm, dtype) {
+  const stored = Object.hasOwn(HELD, dtype) ? HELD[dtype] : undefined;
+  if (stored === undefined || (stored === 'F64' && wasm.realDtype !== 'F64')) {
+    const why = stored ? ': this runtime computes in float32' : '';
+    throw new GatedMLPError(
+      'ERR_DTYPE',
+      `dtype is '${dtype}'${why}. Weights can be held as ${Object.keys(HELD)
+        .filter((h) => h !== 'float64' || wasm.realDtype === 'F64')
+        .join(', ')}`,
+      { dtype },
+    );
+  }
+  return /** @type {{ code: number }} */ (wasm.dtypes.get(stored)).code;
+}
+
+/**
+ * How to hold what is stored: as it is where that loses nothing, else as what the runtime computes in.
+ * @param {import('./weights.js').Part[]} parts
+ * @param {HeldDtype} native
+ * @returns {HeldDtype}
+ */
+export function heldFor(parts, native) {
+  const stored = new Set(parts.map((p) => p.dtype));
+  const [only] = stored;
+  if (stored.size === 1 && only === 'BF16') return 'bfloat16';
+  if (stored.size === 1 && only === 'F16') return 'float16';
+  return native;
+}

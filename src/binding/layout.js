@@ -1,0 +1,87 @@
+// Layouts of what passes through wasm memory in one block: a trace, and the gradients of every parameter.
+// The structs they fill are gated_mlp_record, gated_mlp_hold and gated_mlp_gradients of src/core/gated_mlp.h.
+
+import { LINEARS } from './weights.js';
+
+/** @typedef {import('./wasm.js').Wasm} Wasm */
+
+/** @param {number[]} shape */
+export const elements = (shape) => shape.reduce((a, b) => a * b, 1);
+
+/**
+ * Memory for a trace: x, the record's four tensors, the output, the record's pointers and the holds.
+ * @param {Wasm} wasm
+ * @param {number} d
+ * @param {number} dFf
+ * @param {number} tokens
+ * @param {{ unit: number, token: number, value: number }[]} holds
+ */
+export function layTrace(wasm, d, dFf, tokens, holds) {
+  const width = wasm.Real.BYTES_PER_ELEMENT;
+  const holdBytes = 8 + width;
+  const [narrow, wide] = [tokens * d * width, tokens * dFf * width];
+  const bytes = 16 + holds.length * holdBytes + 2 * narrow + 4 * wide;
+  const address = wasm.alloc(bytes, `a trace of ${tokens} tokens`);
+  const reals = address + 16 + holds.length * holdBytes;
+  const layout = {
+    record: address,
+    holds: address + 16,
+    holdCount: holds.length,
+    gate: reals,
+    act: reals + wide,
+    up: reals + 2 * wide,
+    hidden: reals + 3 * wide,
+    x: reals + 4 * wide,
+    output: reals + 4 * wide + narrow,
+  };
+  const { view } = wasm;
+  [layout.gate, layout.act, layout.up, layout.hidden].forEach((at, i) => {
+    view.setUint32(address + 4 * i, at, true);
+  });
+  holds.forEach(({ unit, token, value }, i) => {
+    const at = layout.holds + i * holdBytes;
+    view.setInt32(at, unit, true);
+    view.setInt32(at + 4, token, true);
+    if (width === 8) view.setFloat64(at + 8, value, true);
+    else view.setFloat32(at + 8, value, true);
+  });
+  return { address, layout };
+}
+
+/**
+ * Memory for all gradients, zeroed, behind the seven pointers of a gated_mlp_gradients.
+ * @param {Wasm} wasm
+ * @param {Map<string, number[]>} shapes of the parameters
+ * @param {number} n elements of x
+ */
+export function layGradients(wasm, shapes, n) {
+  const width = wasm.Real.BYTES_PER_ELEMENT;
+  const sizes = new Map([['x', n]]);
+  for (const linear of LINEARS) {
+    for (const parameter of [`${linear}.weight`, `${linear}.bias`]) {
+      sizes.set(parameter, elements(shapes.get(parameter) ?? [0]));
+    }
+  }
+  const total = [...sizes.values()].reduce((a, b) => a + b, 0);
+  const address = wasm.alloc(32 + total * width, 'the gradients of every parameter');
+  wasm.u8(address, 32 + total * width).fill(0);
+  /** @type {Map<string, number>} */
+  const places = new Map();
+  let at = address + 32;
+  [...sizes].forEach(([name, size], i) => {
+    if (size > 0) wasm.view.setUint32(address + 4 * i, at, true);
+    if (size > 0 || name === 'x') places.set(name, at);
+    at += size * width;
+  });
+  return {
+    address,
+    pointers: address,
+    read: () =>
+      Object.fromEntries(
+        [...places].map(([name, place]) => [
+          name,
+          wasm.realsAt(place, /** @type {number} */ (sizes.get(name))).slice(),
+        ]),
+      ),
+  };
+}

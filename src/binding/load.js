@@ -1,0 +1,99 @@
+// Gets the module's bytes from where they are and makes an instance of them. runtime.js calls it.
+// Looks for nothing by itself: which file it is, the caller says. What goes wrong names the place, what was found there
+// and the option that would mend it, since a bundler or a server that puts the file elsewhere is the usual cause.
+
+import { GatedMLPError } from './errors.js';
+
+/** @typedef {URL | string | Response | Promise<Response> | BufferSource} BytesSource */
+/** @typedef {BytesSource | WebAssembly.Module} WasmSource */
+
+/**
+ * @param {WasmSource} source
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<WebAssembly.Module>}
+ */
+async function compile(source, signal) {
+  signal?.throwIfAborted();
+  if (source instanceof WebAssembly.Module) return source;
+  const { bytes, from } = await bytesOf(/** @type {BytesSource} */ (source), signal);
+  signal?.throwIfAborted();
+  const start = bytes.subarray(0, 4);
+  if (String.fromCharCode(...start) !== '\0asm') {
+    throw new GatedMLPError(
+      'ERR_WASM_LOAD',
+      `${from}: not a WebAssembly module (it begins with ${JSON.stringify(String.fromCharCode(...start))}). Is the file where your bundler or server put it? Pass its place as Runtime.create({ wasm })`,
+    );
+  }
+  try {
+    return await WebAssembly.compile(bytes);
+  } catch (cause) {
+    throw new GatedMLPError(
+      'ERR_WASM_LOAD',
+      `${from}: this engine cannot compile the module (${cause instanceof Error ? cause.message : cause}). It needs WebAssembly SIMD; under a content security policy, script-src must have 'wasm-unsafe-eval'`,
+      { cause },
+    );
+  }
+}
+
+/**
+ * @param {BytesSource} source
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<{ bytes: Uint8Array<ArrayBuffer>, from: string }>}
+ */
+async function bytesOf(source, signal) {
+  if (source instanceof ArrayBuffer) return { bytes: new Uint8Array(source), from: 'wasm' };
+  if (ArrayBuffer.isView(source)) {
+    const { buffer, byteOffset, byteLength } = source;
+    return { bytes: new Uint8Array(buffer, byteOffset, byteLength), from: 'wasm' };
+  }
+  const url =
+    source instanceof URL || typeof source === 'string'
+      ? new URL(source, globalThis.location?.href ?? import.meta.url)
+      : null;
+  try {
+    if (url?.protocol === 'file:' && globalThis.process?.getBuiltinModule) {
+      const { readFileSync } = globalThis.process.getBuiltinModule('node:fs');
+      return { bytes: new Uint8Array(readFileSync(url)), from: url.href };
+    }
+    const response = await (url
+      ? fetch(url, { signal })
+      : /** @type {Response | Promise<Response>} */ (source));
+    const from = url?.href ?? (response.url || 'wasm');
+    if (!response.ok) {
+      throw new GatedMLPError(
+        'ERR_WASM_LOAD',
+        `${from}: the server answered ${response.status} (${response.headers.get('content-type') ?? 'no content type'}). Pass the module's place as Runtime.create({ wasm })`,
+        { status: response.status, url: from },
+      );
+    }
+    return { bytes: new Uint8Array(await response.arrayBuffer()), from };
+  } catch (cause) {
+    signal?.throwIfAborted();
+    if (cause instanceof GatedMLPError) throw cause;
+    throw new GatedMLPError(
+      'ERR_WASM_LOAD',
+      `${url?.href ?? 'wasm'}: could not be read (${cause instanceof Error ? cause.message : cause}). Pass the module's place as Runtime.create({ wasm })`,
+      { cause, url: url?.href },
+    );
+  }
+}
+
+/**
+ * Compiles and instantiates a module from wherever it is. Rejects with ERR_WASM_LOAD, or with signal.reason.
+ * @param {WasmSource} source
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<WebAssembly.Instance>}
+ */
+export async function instantiate(source, signal) {
+  const module = await compile(source, signal);
+  try {
+    // Some Emscripten versions report growth through this import; views are compared by buffer instead.
+    return await WebAssembly.instantiate(module, { env: { emscripten_notify_memory_growth() {} } });
+  } catch (cause) {
+    throw new GatedMLPError(
+      'ERR_WASM_LOAD',
+      `the module could not be instantiated (${cause instanceof Error ? cause.message : cause}). Is it gated-mlp.wasm of this version?`,
+      { cause },
+    );
+  }
+}
