@@ -326,3 +326,47 @@ EXPORT(ffn_dim)
 int32_t ffn_dim(int32_t d, int32_t multiple_of, int32_t has_multiplier, double multiplier) {
     return llama_ffn_dim(d, multiple_of, has_multiplier, multiplier);
 }
+
+/* ---------------------------------------------------------------------------------------- safetensors headers
+ *
+ * The reader as safetensors.h describes it; every structure is the binding's to place and to read by field offset. */
+
+EXPORT(header_prefix)
+uint32_t header_prefix(uint64_t *header_bytes, safetensors_error *error, const uint8_t *bytes,
+                       uint64_t byte_count, uint64_t file_bytes) {
+    return safetensors_prefix(header_bytes, error, bytes, byte_count, file_bytes);
+}
+
+EXPORT(header_measure)
+uint32_t header_measure(safetensors_summary *summary, safetensors_error *error,
+                        const uint8_t *header, uint64_t header_bytes) {
+    return safetensors_measure(summary, error, header, header_bytes);
+}
+
+EXPORT(header_read)
+uint32_t header_read(void *block, safetensors_error *error, const safetensors_summary *summary,
+                     const uint8_t *header, uint64_t header_bytes, uint64_t file_bytes) {
+    return safetensors_read(block, error, summary, header, header_bytes, file_bytes);
+}
+
+EXPORT(header_check_end)
+uint32_t header_check_end(safetensors_error *error, const safetensors_block *block,
+                          uint64_t file_bytes) {
+    return safetensors_check_end(error, block, file_bytes);
+}
+
+EXPORT(header_sniff) uint32_t header_sniff(const uint8_t *bytes, uint64_t byte_count) {
+    return safetensors_sniff(bytes, byte_count);
+}
+
+EXPORT(header_kind_name) const char *header_kind_name(uint32_t kind) {
+    return safetensors_kind_name(kind);
+}
+
+EXPORT(header_reason_words) const char *header_reason_words(uint32_t reason) {
+    return safetensors_reason_words(reason);
+}
+
+EXPORT(header_look_words) const char *header_look_words(uint32_t look) {
+    return safetensors_look_words(look);
+}

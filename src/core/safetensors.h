@@ -197,8 +197,13 @@ typedef struct {
     uint32_t source_bytes;
 } safetensors_pair;
 
+_Static_assert(sizeof(safetensors_error) == 48 && sizeof(safetensors_summary) == 24 &&
+                   sizeof(safetensors_block) == 48 && sizeof(safetensors_tensor) == 48 &&
+                   sizeof(safetensors_pair) == 24,
+               "read by field offset outside C");
+
 /* How long the header is, from the file's first bytes. Kinds: too-small, too-large, header-length.
- * bytes may be fewer than 8 only if they are the whole file. file_bytes may be SAFETENSORS_UNKNOWN: then only the cap
+ * bytes may be fewer than 8 only if they are the whole file; *header_bytes is set if they are not. file_bytes may be SAFETENSORS_UNKNOWN: then only the cap
  * is checked, and safetensors_read or safetensors_check_end checks the rest once the length is known. */
 uint32_t safetensors_prefix(uint64_t *header_bytes, safetensors_error *error, const uint8_t *bytes,
                             uint64_t byte_count, uint64_t file_bytes);
