@@ -8,51 +8,34 @@ import { GatedMLP, PCG32, Runtime } from '../src/binding/index.js';
 const runtime = await Runtime.create();
 after(() => runtime.dispose());
 
-/**
- * @param {number} d
- * @param {number} dFf
- * @param {string} act
- * @param {Record<string, { shape: number[], data: ArrayLike<number> }>} parameters F32
- */
-async function build(d, dFf, act, parameters) {
-  const bias = Object.keys(parameters).some((name) => name.endsWith('.bias'));
-  const mlp = await GatedMLP.create(d, dFf, { act, bias, runtime });
-  const entries = Object.entries(parameters).map(([name, { shape, data }]) => {
-    const bytes = new Uint8Array(Float32Array.from(data).buffer);
-    return /** @type {const} */ ([name, { dtype: 'F32', shape, data: bytes }]);
-  });
-  mlp.loadStateDict(new Map(entries));
-  return mlp;
-}
-
 for (const [act, name, expected] of /** @type {const} */ ([
   ['silu', 'SwiGLU', '4.386352'],
   ['gelu_tanh', 'GeGLU', '5.047152'],
 ])) {
   test(`${name} of 1 with weights 1, 2, 3 is ${expected}`, async () => {
-    const shape = [1, 1];
-    const mlp = await build(1, 1, act, {
-      'gate_proj.weight': { shape, data: [1] },
-      'up_proj.weight': { shape, data: [2] },
-      'down_proj.weight': { shape, data: [3] },
+    const mlp = await GatedMLP.create(1, 1, { act, runtime });
+    mlp.loadStateDict({
+      'gate_proj.weight': { data: Float32Array.of(1) },
+      'up_proj.weight': { data: Float32Array.of(2) },
+      'down_proj.weight': { data: Float32Array.of(3) },
     });
     assert.equal(mlp.forward(Float32Array.of(1))[0].toFixed(6), expected);
     mlp.dispose();
   });
 }
 
-/** An MLP of odd widths whose unit `unit` has the gate bias given. */
-async function withGateBias(act, unit, gateBias, upRow) {
-  const [d, dFf] = [5, 7];
-  const mlp = await GatedMLP.create(d, dFf, { act, bias: true, rng: new PCG32(9n), runtime });
-  const state = new Map(
-    [...mlp.namedParameters()].map(([name, { shape, data }]) => {
-      const numbers = Float32Array.from(data);
-      if (name === 'gate_proj.bias') numbers[unit] = gateBias;
-      if (name === 'up_proj.weight') numbers.set(upRow, unit * d);
-      return [name, { dtype: 'F32', shape, data: new Uint8Array(numbers.buffer) }];
-    }),
-  );
+/**
+ * An MLP of d = 5, d_ff = 7 of which one unit has the gate bias and the up row given.
+ * @param {string} act
+ * @param {number} unit
+ * @param {number} gateBias
+ * @param {number[]} upRow
+ */
+async function withUnit(act, unit, gateBias, upRow) {
+  const mlp = await GatedMLP.create(5, 7, { act, bias: true, rng: new PCG32(9n), runtime });
+  const state = new Map(mlp.namedParameters());
+  state.get('gate_proj.bias').data[unit] = gateBias;
+  state.get('up_proj.weight').data.set(upRow, unit * 5);
   mlp.loadStateDict(state);
   return mlp;
 }
@@ -67,8 +50,8 @@ for (const act of ['silu', 'gelu_tanh', 'relu']) {
   test(`a closed gate shuts its ${act} unit off whatever up says`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(6), upRows, inputs, async (unit, upRow, x) => {
-        const mlp = await withGateBias(act, unit, -200, upRow);
-        const zeroUp = await withGateBias(act, unit, -200, [0, 0, 0, 0, 0]);
+        const mlp = await withUnit(act, unit, -200, upRow);
+        const zeroUp = await withUnit(act, unit, -200, [0, 0, 0, 0, 0]);
         const token = Float32Array.from(x);
         assert.deepEqual(add0(mlp.forward(token)), add0(zeroUp.forward(token)));
         mlp.dispose();
@@ -81,8 +64,8 @@ for (const act of ['silu', 'gelu_tanh', 'relu']) {
   test(`a ${act} unit held at 0 is off whatever its gate and up say`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.nat(6), upRows, inputs, async (unit, upRow, x) => {
-        const open = await withGateBias(act, unit, 3, upRow);
-        const shut = await withGateBias(act, unit, -200, upRow);
+        const open = await withUnit(act, unit, 3, upRow);
+        const shut = await withUnit(act, unit, -200, upRow);
         const token = Float32Array.from(x);
         const held = open.trace(token, { hold: [{ unit, value: 0 }] });
         assert.equal(held.act[unit], 0);

@@ -70,17 +70,15 @@ export async function loadGolden(golden, runtime) {
   const tensors = readSafetensors(`goldens/mlp/${golden.case}.safetensors`);
   const { act, d, f, bias = false } = golden;
   const mlp = await GatedMLP.create(d, f, { act, bias, runtime });
-  mlp.loadStateDict(new Map(golden.parameters.map((name) => [name, stateEntry(tensors, name)])));
+  mlp.loadStateDict(
+    new Map(
+      golden.parameters.map((name) => [
+        name,
+        { ...tensor(tensors, name), data: values(tensors, name) },
+      ]),
+    ),
+  );
   return { mlp, tensors };
-}
-
-/**
- * @param {Map<string, Tensor>} tensors
- * @param {string} name
- */
-function stateEntry(tensors, name) {
-  const { dtype, shape, data } = tensor(tensors, name);
-  return { dtype, shape, data: new Uint8Array(data.buffer) };
 }
 
 /**

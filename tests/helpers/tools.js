@@ -91,8 +91,9 @@ export function aptInstall(packages, purpose) {
   const [program, before] = root ? [apt, []] : ['sudo', ['-n', apt]];
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const quiet = ['-qq', '-o', 'DPkg::Lock::Timeout=600'];
+  // A list that cannot be renewed is no reason to stop: the one that is there may do.
+  spawnSync(program, [...before, 'update', ...quiet], { stdio: 'ignore', env });
   try {
-    run(program, [...before, 'update', ...quiet], { env });
     run(program, [...before, 'install', '-y', '--no-install-recommends', ...quiet, ...packages], {
       env,
     });
