@@ -4,6 +4,7 @@
 #   bash build.sh                       src/binding/gated-mlp.wasm, the module that the package ships
 #   bash build.sh float64               build/gated-mlp-f64.wasm, the same sources in double (for tests)
 #   bash build.sh native CC OUT FILE... a native program of FILEs under AddressSanitizer and UBSan
+#   bash build.sh fast CC OUT FILE...   the same at full speed, without sanitizers
 #
 # EMCC names another emcc. The flags mean the same to Emscripten 3.1.6 (Debian 12) and 3.1.69 (Debian 13).
 set -euo pipefail
@@ -30,23 +31,20 @@ build_wasm() { # build_wasm OUT FLAG...
   echo "$out: $(wc -c < "$out") bytes"
 }
 
-build_native() { # build_native CC OUT FILE...
+build_native() { # build_native CC OUT FILE-OR-FLAG...
   local cc=$1 out=$2
   shift 2
   mkdir -p "$(dirname "$out")"
-  "$cc" "${c_flags[@]}" -O2 -g -fsanitize=address,undefined -fno-sanitize-recover=all \
-    -Isrc/core "$@" -o "$out" -lm
+  "$cc" "${c_flags[@]}" -Isrc/core "$@" -o "$out" -pthread -lm
 }
 
 case ${1:-simd128} in
   simd128) build_wasm src/binding/gated-mlp.wasm ;;
   float64) build_wasm build/gated-mlp-f64.wasm -DGATED_MLP_FLOAT64 ;;
-  native)
-    shift
-    build_native "$@"
-    ;;
+  native) build_native "${@:2}" -O2 -g -fsanitize=address,undefined -fno-sanitize-recover=all ;;
+  fast) build_native "${@:2}" -O3 ;;
   *)
-    sed -n '2,8s/^# \{0,1\}//p' build.sh >&2
+    sed -n '2,9s/^# \{0,1\}//p' build.sh >&2
     exit 2
     ;;
 esac

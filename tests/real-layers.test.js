@@ -108,7 +108,7 @@ function assertClosureCounts(trace, closure) {
 test('every prompt is covered by every layer', () => {
   assert.deepEqual(layers, [5, 11, 24]);
   assert.deepEqual(
-    prompts.map(({ name }) => name),
+    prompts.map((/** @type {{ name: string }} */ { name }) => name),
     ['english', 'code', 'chat'],
   );
 });

@@ -33,9 +33,9 @@ for (const [act, name, expected] of /** @type {const} */ ([
  */
 async function withUnit(act, unit, gateBias, upRow) {
   const mlp = await GatedMLP.create(5, 7, { act, bias: true, rng: new PCG32(9n), runtime });
-  const state = new Map(mlp.namedParameters());
-  state.get('gate_proj.bias').data[unit] = gateBias;
-  state.get('up_proj.weight').data.set(upRow, unit * 5);
+  const state = Object.fromEntries(mlp.namedParameters());
+  state['gate_proj.bias'].data[unit] = gateBias;
+  state['up_proj.weight'].data.set(upRow, unit * 5);
   mlp.loadStateDict(state);
   return mlp;
 }
@@ -79,7 +79,7 @@ for (const act of ['silu', 'gelu_tanh', 'relu']) {
   });
 }
 
-/** -0 and 0 are the same output. @param {Float32Array} y */
+/** -0 and 0 are the same output. @param {import('../src/binding/runtime.js').RealArray} y */
 function add0(y) {
   return y.map((value) => value + 0);
 }

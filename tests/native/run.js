@@ -1,45 +1,64 @@
-// Builds every tests/native/test_*.c with all of src/core but its wasm boundary, under sanitizers, and runs it.
-// As a program (npm run test:native) it does so with every compiler here; tests/native.test.js uses the first one.
+// Builds the programs of tests/native with all of src/core but its wasm boundary, and runs them.
+// As a program (npm run test:native) it runs every test_*.c under sanitizers with every compiler here;
+// tests/native.test.js does so with the first one. A file without main is support, linked into each program.
 
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findSanitizingCompilers } from '../helpers/tools.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
+/** @param {string} folder @returns {string[]} its C files, as paths from the root */
+function cFiles(folder) {
+  const names = readdirSync(`${root}${folder}`).filter((name) => name.endsWith('.c'));
+  return names.sort().map((name) => `${folder}/${name}`);
+}
+
 /** @returns {string[]} the test programs, as paths from the root */
 export function nativeTests() {
-  const names = readdirSync(`${root}tests/native`).filter((name) => /^test_.*\.c$/.test(name));
-  return names.sort().map((name) => `tests/native/${name}`);
+  return cFiles('tests/native').filter((path) => basename(path).startsWith('test_'));
 }
 
 /**
- * Builds and runs one test program. Throws with all it printed unless it compiles without warnings and exits with 0.
+ * Builds one program. Throws with what the compiler said unless it compiles without a warning.
+ * @param {string} compiler
+ * @param {string} source a path from the root
+ * @param {'native' | 'fast'} mode as build.sh names it: under sanitizers, or at full speed
+ * @returns {string} the program's path from the root
+ */
+export function buildNative(compiler, source, mode = 'native') {
+  const program = `build/${mode}/${basename(compiler)}/${basename(source, '.c')}`;
+  const support = cFiles('tests/native').filter(
+    (path) => !/^int main\(/m.test(readFileSync(`${root}${path}`, 'utf8')),
+  );
+  const core = cFiles('src/core').filter((path) => basename(path) !== 'exports.c');
+  output('bash', ['build.sh', mode, compiler, program, source, ...support, ...core]);
+  return program;
+}
+
+/**
+ * Builds and runs one test program under sanitizers. Throws with all it printed unless it exits with 0.
  * @param {string} compiler
  * @param {string} source
  * @returns {string} what it printed
  */
 export function runNativeTest(compiler, source) {
-  const program = `build/native/${basename(compiler)}/${basename(source, '.c')}`;
-  const core = readdirSync(`${root}src/core`).filter(
-    (name) => name.endsWith('.c') && name !== 'exports.c',
-  );
-  const files = [source, ...core.sort().map((name) => `src/core/${name}`)];
-  output('bash', ['build.sh', 'native', compiler, program, ...files]);
-  return output(program, []);
+  return output(buildNative(compiler, source), []);
 }
 
 /**
+ * Runs a program in the root folder.
  * @param {string} program
  * @param {string[]} args
- * @returns {string}
+ * @returns {string} what it printed
  */
-function output(program, args) {
+export function output(program, args) {
   const { status, signal, error, stdout, stderr } = spawnSync(program, args, {
     cwd: root,
     encoding: 'utf8',
+    maxBuffer: 64 << 20,
   });
   if (error) throw error;
   if (status !== 0)
