@@ -7,13 +7,16 @@ import { assertClose, loadGolden, plainCases, tensor, values } from './helpers/g
 const cases = plainCases();
 
 test('the golden cases are all there', () => {
-  assert.equal(cases.length, 37);
+  assert.equal(cases.length, 40);
   assert.deepEqual([...new Set(cases.map(({ act }) => act))].sort(), [
     'gelu',
     'gelu_new',
     'gelu_pytorch_tanh',
+    'linear',
     'quick_gelu',
     'relu',
+    'relu2',
+    'sigmoid',
     'silu',
   ]);
 });
