@@ -1,0 +1,126 @@
+/* Forward of the gated MLP: y = down( act(gate(x)) * up(x) ).
+ *
+ * Per row block of tokens, two stages. The first goes over panels of hidden units: gate and up of 32 units are computed
+ * into tiles, and while these are in L1 the activation and the product are taken, the record is written, and the
+ * hidden values are put in the form in which the second stage, down, reads them. Called through exports.c.
+ */
+#include "units.h"
+
+typedef struct {
+    uint64_t bytes;
+    real *x;      /* x in groups */
+    real *hidden; /* [tokens, d_ff] as A of down, whole panels */
+    real *gate;   /* tiles; `gate` becomes act, then hidden */
+    real *up;
+    real *strip;
+} forward_scratch;
+
+static forward_scratch lay_out(const gated_mlp *m, int32_t tokens, void *scratch) {
+    const int32_t block = block_rows(tokens);
+    const uint64_t rows = (uint64_t)padded_rows(block);
+    scratch_cursor cursor = {scratch, 0};
+    forward_scratch s = {0};
+    s.x = take(&cursor, block > GEMV_ROWS ? rows : 0, (uint64_t)m->d);
+    s.hidden = take(&cursor, rows, (uint64_t)panel_count(m->d_ff) * PANEL);
+    s.gate = take(&cursor, rows, PANEL);
+    s.up = take(&cursor, rows, PANEL);
+    s.strip = take(&cursor, 1, STRIP_REALS);
+    s.bytes = scratch_total(&cursor);
+    return s;
+}
+
+gated_mlp_options gated_mlp_defaults(const gated_mlp *m) {
+    return (gated_mlp_options){.unit_begin = 0,
+                               .unit_end = m->d_ff,
+                               .scale = 1,
+                               .accumulate = 0,
+                               .activation = -1,
+                               .holds = NULL,
+                               .hold_count = 0};
+}
+
+uint64_t gated_mlp_forward_scratch_bytes(const gated_mlp *m, int32_t tokens) {
+    return m->d <= 0 || m->d_ff <= 0 || tokens < 0 ? 0 : lay_out(m, tokens, NULL).bytes;
+}
+
+/* record [tokens, d_ff] = the tile's units that are in the slice */
+static void keep(real *record, const real *tile, const mlp_call *call, const token_block *block,
+                 int32_t panel) {
+    if (record == NULL) {
+        return;
+    }
+    const column_range units = units_in_slice(call, panel);
+    const size_t d_ff = (size_t)call->mlp->d_ff;
+    real *to = record + (size_t)block->token * d_ff + (size_t)(panel * PANEL + units.begin);
+    for (int32_t r = 0; r < block->x.rows; r++) {
+        memcpy(to + (size_t)r * d_ff, tile + r * PANEL + units.begin,
+               (size_t)(units.end - units.begin) * sizeof(real));
+    }
+}
+
+/* First stage: hidden = act(gate(x)) * up(x), panels [panels.begin, panels.end) of it. */
+static void forward_hidden(row_block *hidden, const mlp_call *call, const token_block *block,
+                           column_range panels, const forward_scratch *s) {
+    real *act = s->gate;
+    for (int32_t p = panels.begin; p < panels.end; p++) {
+        units_project(s->gate, s->up, call, block, p, s->strip);
+        keep(call->record.gate, s->gate, call, block, p);
+        keep(call->record.up, s->up, call, block, p);
+        units_activate(act, s->gate, call, block, p);
+        keep(call->record.act, act, call, block, p);
+        for (int32_t i = 0; i < hidden->rows * PANEL; i++) {
+            act[i] *= s->up[i];
+        }
+        keep(call->record.hidden, act, call, block, p);
+        if (hidden->group == GROUP) {
+            pack_rows(s->hidden + p * PANEL * GROUP, hidden->depth, act, PANEL, hidden->rows,
+                      PANEL);
+            continue;
+        }
+        for (int32_t r = 0; r < hidden->rows; r++) {
+            memcpy(s->hidden + (size_t)r * (size_t)hidden->depth + (size_t)(p * PANEL),
+                   act + r * PANEL, PANEL * sizeof(real));
+        }
+    }
+}
+
+/* Second stage: y [tokens, d] (+)= scale * down(hidden), panels [panels.begin, panels.end) of its outputs. */
+static void forward_down(real *y, const row_block *hidden, const mlp_call *call,
+                         column_range panels, const forward_scratch *s) {
+    const gated_mlp_options *o = &call->options;
+    const linear *down = &call->mlp->down_proj;
+    const int has_bias = down->bias != NULL && o->unit_begin == 0 && o->unit_end > 0;
+    for (int32_t p = panels.begin; p < panels.end; p++) {
+        const int32_t columns = min_i32(PANEL, down->out_features - p * PANEL);
+        panel_product(s->gate, hidden, down, p, o->unit_begin, o->unit_end, s->strip);
+        if (has_bias) {
+            add_bias(s->gate, down->bias + p * PANEL, hidden->rows, columns);
+        }
+        write_tile(y + p * PANEL, (size_t)down->out_features, s->gate, hidden->rows, columns,
+                   o->scale, o->accumulate);
+    }
+}
+
+gated_mlp_status gated_mlp_forward(real *y, const real *x, const gated_mlp *m, int32_t tokens,
+                                   const gated_mlp_options *options, const gated_mlp_record *record,
+                                   void *scratch) {
+    mlp_call call;
+    const gated_mlp_status status = mlp_call_begin(&call, m, tokens, options, record);
+    if (status != GATED_MLP_OK) {
+        return status;
+    }
+    const forward_scratch s = lay_out(m, tokens, scratch);
+    if (s.bytes == 0) {
+        return GATED_MLP_ERR_OVERFLOW;
+    }
+    const column_range output_panels = {0, panel_count(m->d)};
+    for (int32_t t = 0; t < tokens; t += ROW_BLOCK) {
+        const size_t start = (size_t)t * (size_t)m->d;
+        const int32_t rows = min_i32(ROW_BLOCK, tokens - t);
+        const token_block block = {t, pack_row_block(s.x, x + start, rows, m->d)};
+        row_block hidden = {s.hidden, rows, panel_count(m->d_ff) * PANEL, block.x.group};
+        forward_hidden(&hidden, &call, &block, panels_in_slice(&call), &s);
+        forward_down(y + start, &hidden, &call, output_panels, &s);
+    }
+    return GATED_MLP_OK;
+}

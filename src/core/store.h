@@ -1,0 +1,105 @@
+/* The packed store of a weight [out_features, in_features], and how kernels read it.
+ *
+ *     panels [ceil(out / 32)][in][32]     element (o, k) of the weight: panel o / 32, row k, column o % 32
+ *
+ * so a panel is one contiguous stream that serves 32 outputs. The last panel's missing columns are zeros. Elements keep
+ * their held type. In the 16-bit types, columns i and i + 4 of every 8 lie side by side: each 32-bit lane holds a pair,
+ * and one shift and one mask give two vectors in order. Private to the kernels.
+ */
+#ifndef GATED_MLP_STORE_H
+#define GATED_MLP_STORE_H
+
+#include "convert.h"
+#include "simd.h"
+
+#include <stddef.h>
+
+#define PANEL 32 /* outputs per panel */
+#define STRIP 8  /* outputs per register tile */
+
+/* Bytes of a held element; 0 where the type cannot be held. */
+INLINE size_t held_bytes(int32_t dtype) {
+    switch (dtype) {
+#ifdef GATED_MLP_FLOAT64
+    case DTYPE_F64: return 8;
+#endif
+    case DTYPE_F32: return 4;
+    case DTYPE_F16:
+    case DTYPE_BF16: return 2;
+    default: return 0;
+    }
+}
+
+INLINE int32_t panel_count(int32_t features) {
+    return features / PANEL + (features % PANEL != 0);
+}
+
+/* Where row k of a panel starts. */
+INLINE const unsigned char *panel_row(const linear *l, int32_t panel, int32_t k) {
+    const size_t row = (size_t)panel * (size_t)l->in_features + (size_t)k;
+    return (const unsigned char *)l->weight + row * PANEL * held_bytes(l->dtype);
+}
+
+/* STRIP consecutive columns as numbers. */
+typedef struct {
+    vreal v[STRIP / LANES];
+} strip_row;
+
+#ifdef GATED_MLP_FLOAT64
+
+INLINE strip_row expand_strip_row(const unsigned char *at, int32_t dtype) {
+    real values[STRIP];
+    for (int32_t i = 0; i < STRIP; i++) {
+        if (dtype == DTYPE_F64) {
+            memcpy(&values[i], at + 8 * i, 8);
+        } else if (dtype == DTYPE_F32) {
+            float value;
+            memcpy(&value, at + 4 * i, 4);
+            values[i] = value;
+        } else {
+            uint16_t bits;
+            memcpy(&bits, at + 2 * (i < 4 ? 2 * i : 2 * i - 7), 2);
+            values[i] = convert_decode_bits(bits, dtype);
+        }
+    }
+    strip_row row;
+    memcpy(&row, values, sizeof row);
+    return row;
+}
+
+#else
+
+typedef uint32_t vbits __attribute__((vector_size(16)));
+
+INLINE vbits bits_splat(uint32_t bits) {
+    return (vbits){bits, bits, bits, bits};
+}
+
+/* F16 in the upper half of each lane, to F32: the exponent is moved into place and re-biased by a multiplication, which
+ * is exact for subnormals too; what was infinite or NaN gets its exponent back. */
+INLINE vreal expand_f16(vbits half) {
+    const vbits magnitude = (half & bits_splat(0x7fff0000u)) >> 3;
+    const vreal scaled = (vreal)magnitude * v_splat(0x1p112f);
+    const vbits special = (vbits)(magnitude >= bits_splat(0x0f800000u));
+    return (vreal)((vbits)scaled | (special & bits_splat(0x7f800000u)) |
+                   (half & bits_splat(0x80000000u)));
+}
+
+INLINE strip_row expand_strip_row(const unsigned char *at, int32_t dtype) {
+    strip_row row;
+    if (dtype == DTYPE_F32) {
+        memcpy(&row, at, sizeof row);
+        return row;
+    }
+    vbits pairs;
+    memcpy(&pairs, at, sizeof pairs);
+    const vbits low = pairs << 16;
+    const vbits high = pairs & bits_splat(0xffff0000u);
+    row.v[0] = dtype == DTYPE_BF16 ? (vreal)low : expand_f16(low);
+    row.v[1] = dtype == DTYPE_BF16 ? (vreal)high : expand_f16(high);
+    return row;
+}
+
+#endif
+
+#endif
