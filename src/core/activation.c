@@ -38,10 +38,12 @@ INLINE void derivative_loop(real *act, real *derivative, const real *z, int32_t 
                             int64_t n) {
     for (int64_t i = 0; i < n; i += LANES) {
         vreal zs = v_load_first(z + i, n - i);
+        vreal f = v_act(zs, activation);
+        vreal slope = v_act_derivative(zs, activation);
         if (act) {
-            v_store_first(act + i, v_act(zs, activation), n - i);
+            v_store_first(act + i, f, n - i);
         }
-        v_store_first(derivative + i, v_act_derivative(zs, activation), n - i);
+        v_store_first(derivative + i, slope, n - i);
     }
 }
 

@@ -52,8 +52,7 @@
 #define NORMAL_DENSITY_AT_0 ((real)0.39894228040143267794)
 
 INLINE vreal v_clamp(vreal z, real low, real high) {
-    vreal floored = v_select(z < v_splat(low), v_splat(low), z);
-    return v_select(z > v_splat(high), v_splat(high), floored);
+    return v_at_most(v_at_least(z, v_splat(low)), v_splat(high));
 }
 
 /* z sigmoid(u), with e = exp(-u) 2^-EXP_SHIFT of the held z */
@@ -140,9 +139,7 @@ INLINE vreal v_relu2_derivative(vreal z) {
 
 /* exp(-|z|) */
 INLINE vreal v_exp_minus_abs(vreal z) {
-    vreal lowest = v_splat(LOWEST_SILU);
-    vreal minus_abs = -v_abs(z);
-    vreal held = v_select(minus_abs < lowest, lowest, minus_abs);
+    vreal held = v_at_least(-v_abs(z), v_splat(LOWEST_SILU));
     return v_exp(held, EXP_SHIFT) * v_splat(EXP_UNSHIFT);
 }
 

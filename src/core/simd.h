@@ -2,7 +2,7 @@
  *
  * The types are the portable vector extension of gcc and clang, so the wasm module, the native tests, the sanitizers
  * and the fuzzer all run the very same kernels. A comparison gives a mask of all-ones lanes; there is no min or max,
- * whose treatment of NaN differs between machines: compare and select instead. Contraction of a*b+c is switched off by
+ * whose treatment of NaN differs between machines: v_at_least and v_at_most say what they do with it. Contraction of a*b+c is switched off by
  * the build (-ffp-contract=off), so simd128 and native results agree bit for bit.
  */
 #ifndef GATED_MLP_SIMD_H
@@ -78,6 +78,28 @@ INLINE vreal v_madd(vreal a, vreal b, vreal c) {
 
 INLINE vreal v_select(vmask mask, vreal yes, vreal no) {
     return (vreal)((mask & (vmask)yes) | (~mask & (vmask)no));
+}
+
+/* v < low ? low : v, so that NaN stays. wasm's pmax is defined as just that; its max is many instructions on x86. */
+INLINE vreal v_at_least(vreal v, vreal low) {
+#if defined(__wasm_simd128__) && defined(GATED_MLP_FLOAT64)
+    return __builtin_wasm_pmax_f64x2(v, low);
+#elif defined(__wasm_simd128__)
+    return __builtin_wasm_pmax_f32x4(v, low);
+#else
+    return v_select(v < low, low, v);
+#endif
+}
+
+/* high < v ? high : v, so that NaN stays */
+INLINE vreal v_at_most(vreal v, vreal high) {
+#if defined(__wasm_simd128__) && defined(GATED_MLP_FLOAT64)
+    return __builtin_wasm_pmin_f64x2(v, high);
+#elif defined(__wasm_simd128__)
+    return __builtin_wasm_pmin_f32x4(v, high);
+#else
+    return v_select(high < v, high, v);
+#endif
 }
 
 /* v with its lowest `cleared` bits set to 0: a head short enough for its products to be exact. */
