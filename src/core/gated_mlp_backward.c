@@ -1,0 +1,193 @@
+/* Backward of the gated MLP: every gradient of exactly the forward that the options describe.
+ *
+ * Per row block of tokens and panel of 32 units: gate, act and up come from the record or are computed again; the
+ * hidden gradient, d_gate and d_up are tiles, from which the weights' gradients take what they need while the tiles are
+ * in L1. d_gate and d_up of all units are kept packed for d_x, which sums over them. Called through exports.c.
+ *
+ *     d_hidden = scale d_y down          d_down += (d_y)^T (scale hidden)
+ *     d_gate = d_hidden up f'(gate)      d_up = d_hidden act
+ *     d_gate_weight += d_gate^T x        d_up_weight += d_up^T x        d_x += d_gate gate_proj + d_up up_proj
+ */
+#include "units.h"
+
+typedef struct {
+    uint64_t bytes;
+    real *x_groups; /* x as A of a recomputed forward */
+    real *x_tiles;
+    real *d_y_groups;
+    real *d_y_tiles;
+    real *d_gate_groups;
+    real *d_up_groups;
+    real *gate; /* tiles from here on; gate becomes f'(gate), then d_gate */
+    real *act;
+    real *up;
+    real *d_hidden; /* becomes d_up */
+    real *strip;
+} backward_scratch;
+
+static backward_scratch lay_out(const gated_mlp *m, int32_t tokens, void *scratch) {
+    const uint64_t rows = (uint64_t)padded_rows(block_rows(tokens));
+    const uint64_t d = (uint64_t)panel_count(m->d) * PANEL;
+    const uint64_t d_ff = (uint64_t)panel_count(m->d_ff) * PANEL;
+    scratch_cursor cursor = {scratch, 0};
+    backward_scratch s = {0};
+    s.x_groups = take(&cursor, rows, d);
+    s.x_tiles = take(&cursor, rows, d);
+    s.d_y_groups = take(&cursor, rows, d);
+    s.d_y_tiles = take(&cursor, rows, d);
+    s.d_gate_groups = take(&cursor, rows, d_ff);
+    s.d_up_groups = take(&cursor, rows, d_ff);
+    s.gate = take(&cursor, rows, PANEL);
+    s.act = take(&cursor, rows, PANEL);
+    s.up = take(&cursor, rows, PANEL);
+    s.d_hidden = take(&cursor, rows, PANEL);
+    s.strip = take(&cursor, 1, STRIP_REALS);
+    s.bytes = scratch_total(&cursor);
+    return s;
+}
+
+uint64_t gated_mlp_backward_scratch_bytes(const gated_mlp *m, int32_t tokens) {
+    return m->d <= 0 || m->d_ff <= 0 || tokens < 0 ? 0 : lay_out(m, tokens, NULL).bytes;
+}
+
+/* The tile's units that are in the slice, from record [tokens, d_ff]; the others are 0. */
+static void recall(real *tile, const real *record, const mlp_call *call, const token_block *block,
+                   int32_t panel) {
+    const column_range units = units_in_slice(call, panel);
+    const size_t d_ff = (size_t)call->mlp->d_ff;
+    const real *from = record + (size_t)block->token * d_ff + (size_t)(panel * PANEL + units.begin);
+    memset(tile, 0, (size_t)(block->x.rows * PANEL) * sizeof(real));
+    for (int32_t r = 0; r < block->x.rows; r++) {
+        memcpy(tile + r * PANEL + units.begin, from + (size_t)r * d_ff,
+               (size_t)(units.end - units.begin) * sizeof(real));
+    }
+}
+
+/* act, up and, in `gate`, f'(gate) */
+static void find_units(const mlp_call *call, const token_block *block, int32_t panel,
+                       const backward_scratch *s) {
+    const gated_mlp_record *record = &call->record;
+    if (record->gate != NULL && record->act != NULL && record->up != NULL) {
+        recall(s->gate, record->gate, call, block, panel);
+        recall(s->act, record->act, call, block, panel);
+        recall(s->up, record->up, call, block, panel);
+    } else {
+        units_project(s->gate, s->up, call, block, panel, s->strip);
+        units_activate(s->act, s->gate, call, block, panel);
+    }
+    activation_derivative(s->gate, s->gate, call->options.activation,
+                          (int64_t)block->x.rows * PANEL);
+    units_hold(s->gate, call, block, panel, 1);
+}
+
+/* d_weight [.., in] of a panel's units += d_units^T x */
+static void add_projection_gradient(real *d_weight, real *d_bias, const real *d_units,
+                                    const mlp_call *call, const token_block *block, int32_t panel,
+                                    const real *x_tiles) {
+    const column_range units = units_in_slice(call, panel);
+    const int32_t rows = block->x.rows, d = call->mlp->d;
+    if (d_bias != NULL) {
+        add_column_sums(d_bias + panel * PANEL + units.begin, d_units + units.begin, PANEL, rows,
+                        units.end - units.begin, 1);
+    }
+    if (d_weight != NULL) {
+        real *unit_rows = d_weight + (size_t)(panel * PANEL) * (size_t)d;
+        for (int32_t i = 0; i < d; i += PANEL) {
+            outer_product(unit_rows + i, (size_t)d, d_units, units, x_tiles + (size_t)i * (size_t)rows,
+                          (column_range){0, min_i32(PANEL, d - i)}, rows);
+        }
+    }
+}
+
+/* d_down [d, d_ff] += d_y^T (scale hidden) for a panel's units. Uses the d_hidden tile for scale * hidden. */
+static void add_down_gradient(real *d_weight, const mlp_call *call, const token_block *block,
+                              int32_t panel, const backward_scratch *s) {
+    const int32_t rows = block->x.rows, d = call->mlp->d;
+    const size_t d_ff = (size_t)call->mlp->d_ff;
+    for (int32_t i = 0; i < rows * PANEL; i++) {
+        s->d_hidden[i] = s->act[i] * s->up[i] * call->options.scale;
+    }
+    for (int32_t o = 0; o < d; o += PANEL) {
+        outer_product(d_weight + (size_t)o * d_ff + panel * PANEL, d_ff,
+                      s->d_y_tiles + (size_t)o * (size_t)rows,
+                      (column_range){0, min_i32(PANEL, d - o)}, s->d_hidden,
+                      units_in_slice(call, panel), rows);
+    }
+}
+
+static void backward_panel(const gated_mlp_gradients *g, const mlp_call *call,
+                           const token_block *block, int32_t panel, const backward_scratch *s) {
+    const gated_mlp *m = call->mlp;
+    const int32_t rows = block->x.rows, cells = rows * PANEL;
+    find_units(call, block, panel, s);
+    if (g->down_weight != NULL) {
+        add_down_gradient(g->down_weight, call, block, panel, s);
+    }
+    const row_block d_y = {s->d_y_groups, rows, m->d, GROUP};
+    panel_product_transposed(s->d_hidden, &d_y, &m->down_proj, panel, 0, m->d, 0, s->strip);
+    for (int32_t i = 0; i < cells; i++) {
+        const real d_hidden = s->d_hidden[i] * call->options.scale;
+        s->gate[i] *= d_hidden * s->up[i];
+        s->d_hidden[i] = d_hidden * s->act[i];
+    }
+    add_projection_gradient(g->gate_weight, g->gate_bias, s->gate, call, block, panel, s->x_tiles);
+    add_projection_gradient(g->up_weight, g->up_bias, s->d_hidden, call, block, panel, s->x_tiles);
+    if (g->x != NULL) {
+        const int32_t depth = panel_count(m->d_ff) * PANEL;
+        pack_rows(s->d_gate_groups + panel * PANEL * GROUP, depth, s->gate, PANEL, rows, PANEL);
+        pack_rows(s->d_up_groups + panel * PANEL * GROUP, depth, s->d_hidden, PANEL, rows, PANEL);
+    }
+}
+
+/* d_x [tokens, d] += d_gate gate_proj + d_up up_proj */
+static void add_input_gradient(real *d_x, const mlp_call *call, int32_t rows,
+                               const backward_scratch *s) {
+    const gated_mlp *m = call->mlp;
+    const int32_t begin = call->options.unit_begin, end = call->options.unit_end;
+    const int32_t depth = panel_count(m->d_ff) * PANEL;
+    const row_block d_gate = {s->d_gate_groups, rows, depth, GROUP};
+    const row_block d_up = {s->d_up_groups, rows, depth, GROUP};
+    for (int32_t p = 0; begin < end && p < panel_count(m->d); p++) {
+        panel_product_transposed(s->act, &d_gate, &m->gate_proj, p, begin, end, 0, s->strip);
+        panel_product_transposed(s->act, &d_up, &m->up_proj, p, begin, end, 1, s->strip);
+        write_tile(d_x + p * PANEL, (size_t)m->d, s->act, rows, min_i32(PANEL, m->d - p * PANEL), 1,
+                   1);
+    }
+}
+
+gated_mlp_status gated_mlp_backward(const gated_mlp_gradients *gradients, const real *d_y,
+                                    const real *x, const gated_mlp *m, int32_t tokens,
+                                    const gated_mlp_options *options,
+                                    const gated_mlp_record *record, void *scratch) {
+    mlp_call call;
+    const gated_mlp_status status = mlp_call_begin(&call, m, tokens, options, record);
+    if (status != GATED_MLP_OK) {
+        return status;
+    }
+    const backward_scratch s = lay_out(m, tokens, scratch);
+    if (s.bytes == 0) {
+        return GATED_MLP_ERR_OVERFLOW;
+    }
+    const column_range panels = panels_in_slice(&call);
+    const int32_t d = m->d;
+    for (int32_t t = 0; t < tokens; t += ROW_BLOCK) {
+        const size_t start = (size_t)t * (size_t)d;
+        const int32_t rows = min_i32(ROW_BLOCK, tokens - t);
+        const token_block block = {t, pack_row_block(s.x_groups, x + start, rows, d)};
+        pack_tiles(s.x_tiles, x + start, rows, d);
+        pack_rows(s.d_y_groups, d, d_y + start, (size_t)d, rows, d);
+        pack_tiles(s.d_y_tiles, d_y + start, rows, d);
+        for (int32_t p = panels.begin; p < panels.end; p++) {
+            backward_panel(gradients, &call, &block, p, &s);
+        }
+        if (gradients->x != NULL) {
+            add_input_gradient(gradients->x + start, &call, rows, &s);
+        }
+        if (gradients->down_bias != NULL && call.options.unit_begin == 0 &&
+            call.options.unit_end > 0) {
+            add_column_sums(gradients->down_bias, d_y + start, (size_t)d, rows, d,
+                            call.options.scale);
+        }
+    }
+    return GATED_MLP_OK;
+}

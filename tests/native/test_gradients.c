@@ -1,0 +1,220 @@
+/* Every gradient against the reference, over odd shapes, held types, slices, holds, scales and both ways of having the
+ * middle (from a record, computed again); that they accumulate, may be NULL, and leave other units alone.
+ */
+#include "layer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef GATED_MLP_FLOAT64
+#define TOLERANCE 1e-13
+#else
+#define TOLERANCE 4e-6
+#endif
+
+#define KINDS 7
+
+static const char *const NAMES[KINDS] = {"x",         "gate_weight", "gate_bias", "up_weight",
+                                         "up_bias",   "down_weight", "down_bias"};
+
+typedef struct {
+    int64_t count[KINDS];
+    real *ours[KINDS];
+    double *expected[KINDS];
+    double *before[KINDS];
+} gradient_pair;
+
+/* Both sides start from the same random numbers: what is there must be added to. */
+static gradient_pair start_gradients(const layer *l, int32_t tokens) {
+    const int64_t d = l->mlp.d, d_ff = l->mlp.d_ff;
+    gradient_pair g = {.count = {tokens * d, d_ff * d, d_ff, d_ff * d, d_ff, d * d_ff, d}};
+    for (int i = 0; i < KINDS; i++) {
+        g.ours[i] = random_reals(g.count[i]);
+        g.expected[i] = to_doubles(g.ours[i], g.count[i]);
+        g.before[i] = to_doubles(g.ours[i], g.count[i]);
+    }
+    return g;
+}
+
+static void free_gradients(gradient_pair *g) {
+    for (int i = 0; i < KINDS; i++) {
+        free(g->ours[i]);
+        free(g->expected[i]);
+        free(g->before[i]);
+    }
+}
+
+static gated_mlp_gradients wanted(const gradient_pair *g, unsigned mask) {
+    real *p[KINDS];
+    for (int i = 0; i < KINDS; i++) {
+        p[i] = mask >> i & 1 ? g->ours[i] : NULL;
+    }
+    return (gated_mlp_gradients){p[0], p[1], p[2], p[3], p[4], p[5], p[6]};
+}
+
+typedef struct {
+    layer l;
+    int32_t tokens;
+    gated_mlp_options options;
+    gated_mlp_hold holds[3];
+    real *x, *d_y, *y;
+    gated_mlp_record record;
+    double *x64, *d_y64, *y64;
+    reference_record record64;
+} scene;
+
+static void run_forward(scene *s) {
+    void *scratch = need(gated_mlp_forward_scratch_bytes(&s->l.mlp, s->tokens));
+    const gated_mlp_status status = gated_mlp_forward(s->y, s->x, &s->l.mlp, s->tokens,
+                                                      &s->options, &s->record, scratch);
+    if (status != GATED_MLP_OK) {
+        check(0, "forward gives status %d", (int)status);
+    }
+    free(scratch);
+    reference_forward(s->y64, &s->record64, s->x64, &s->l.reference, s->tokens, &s->options);
+}
+
+/* sliced: a random slice; held: three holds, two of them on one cell. */
+static void start_scene(scene *s, int32_t d, int32_t d_ff, int32_t tokens, int32_t dtype,
+                        int32_t activation, int sliced, int held) {
+    memset(s, 0, sizeof *s);
+    s->l = layer_create(d, d_ff, dtype, (d + d_ff) % 2, activation);
+    s->tokens = tokens;
+    s->options = gated_mlp_defaults(&s->l.mlp);
+    if (sliced) {
+        s->options.unit_begin = random_below(d_ff + 1);
+        s->options.unit_end = s->options.unit_begin + random_below(d_ff - s->options.unit_begin + 1);
+        s->options.scale = (real)-0.75;
+    }
+    if (held && tokens > 0) {
+        const int32_t unit = random_below(d_ff);
+        s->holds[0] = (gated_mlp_hold){random_below(d_ff), -1, 0};
+        s->holds[1] = (gated_mlp_hold){unit, random_below(tokens), 1};
+        s->holds[2] = (gated_mlp_hold){unit, s->holds[1].token, (real)0.5};
+        s->options.holds = s->holds;
+        s->options.hold_count = 3;
+    }
+    const int64_t outer = (int64_t)tokens * d, inner = (int64_t)tokens * d_ff;
+    s->x = random_reals(outer);
+    s->d_y = random_reals(outer);
+    s->y = filled_reals(outer, 0);
+    s->record = (gated_mlp_record){filled_reals(inner, 0), filled_reals(inner, 0),
+                                   filled_reals(inner, 0), filled_reals(inner, 0)};
+    s->x64 = to_doubles(s->x, outer);
+    s->d_y64 = to_doubles(s->d_y, outer);
+    s->y64 = to_doubles(s->y, outer);
+    s->record64 = (reference_record){to_doubles(s->record.gate, inner),
+                                     to_doubles(s->record.act, inner),
+                                     to_doubles(s->record.up, inner),
+                                     to_doubles(s->record.hidden, inner)};
+    run_forward(s);
+}
+
+static void free_scene(scene *s) {
+    layer_free(&s->l);
+    void *blocks[] = {s->x,           s->d_y,           s->y,           s->record.gate,
+                      s->record.act,  s->record.up,     s->record.hidden, s->x64,
+                      s->d_y64,       s->y64,           s->record64.gate, s->record64.act,
+                      s->record64.up, s->record64.hidden};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+        free(blocks[i]);
+    }
+}
+
+static void backward(scene *s, const gated_mlp_gradients *g, int from_record) {
+    void *scratch = need(gated_mlp_backward_scratch_bytes(&s->l.mlp, s->tokens));
+    const gated_mlp_status status =
+        gated_mlp_backward(g, s->d_y, s->x, &s->l.mlp, s->tokens, &s->options,
+                           from_record ? &s->record : NULL, scratch);
+    if (status != GATED_MLP_OK) {
+        check(0, "backward gives status %d", (int)status);
+    }
+    free(scratch);
+}
+
+static void expected_backward(scene *s, gradient_pair *g) {
+    double **e = g->expected;
+    const reference_gradients all = {e[0], e[1], e[2], e[3], e[4], e[5], e[6]};
+    reference_backward(&all, s->d_y64, s->x64, &s->record64, &s->l.reference, s->tokens,
+                       &s->options);
+}
+
+/* The largest distance of all gradients, and of which. */
+static double compare(const gradient_pair *g, int *which) {
+    double worst = 0;
+    for (int i = 0; i < KINDS; i++) {
+        const double apart = distance(g->ours[i], g->expected[i], g->before[i], g->count[i]);
+        if (!(apart <= worst)) {
+            worst = apart;
+            *which = i;
+        }
+    }
+    return worst;
+}
+
+static void test_scene(const char *title, int32_t d, int32_t d_ff, int32_t tokens, int32_t dtype,
+                       int sliced, int held) {
+    for (int32_t activation = 0; activation < ACT_COUNT; activation++) {
+        scene s;
+        start_scene(&s, d, d_ff, tokens, dtype, activation, sliced, held);
+        for (int from_record = 0; from_record < 2; from_record++) {
+            gradient_pair g = start_gradients(&s.l, tokens);
+            const gated_mlp_gradients all = wanted(&g, ~0u);
+            backward(&s, &all, from_record);
+            expected_backward(&s, &g);
+            int which = 0;
+            const double worst = compare(&g, &which);
+            check(worst <= TOLERANCE,
+                  "%s: d %d, d_ff %d, %d tokens, dtype %d, activation %d, units %d..%d, %s: %.2g (%s)",
+                  title, d, d_ff, tokens, dtype, activation, s.options.unit_begin,
+                  s.options.unit_end, from_record ? "from a record" : "recomputed", worst,
+                  NAMES[which]);
+            free_gradients(&g);
+        }
+        free_scene(&s);
+    }
+}
+
+/* A gradient that is asked for alone is, to the bit, what it is among all; the others stay as they were. */
+static void test_masks(void) {
+    scene s;
+    start_scene(&s, 19, 45, 6, DTYPE_BF16, ACT_silu, 0, 0);
+    gradient_pair all = start_gradients(&s.l, s.tokens);
+    for (int i = 0; i < KINDS; i++) {
+        gradient_pair alone = start_gradients(&s.l, s.tokens);
+        gradient_pair before = start_gradients(&s.l, s.tokens);
+        for (int j = 0; j < KINDS; j++) {
+            const size_t bytes = (size_t)all.count[j] * sizeof(real);
+            memset(all.ours[j], 0, bytes);
+            memset(alone.ours[j], 0, bytes);
+            memset(before.ours[j], 0, bytes);
+        }
+        const gated_mlp_gradients one = wanted(&alone, 1u << i), every = wanted(&all, ~0u);
+        backward(&s, &one, 0);
+        backward(&s, &every, 0);
+        int same = 1;
+        for (int j = 0; j < KINDS; j++) {
+            const real *expected = i == j ? all.ours[j] : before.ours[j];
+            same &= memcmp(alone.ours[j], expected, (size_t)all.count[j] * sizeof(real)) == 0;
+        }
+        check(same, "the gradient of %s alone is the same, and nothing else is written", NAMES[i]);
+        free_gradients(&alone);
+        free_gradients(&before);
+    }
+    free_gradients(&all);
+    free_scene(&s);
+}
+
+int main(void) {
+    static const int32_t dtypes[] = {DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_REAL};
+    for (int32_t size = 1; size <= 33; size++) {
+        test_scene("square", size, size, size % 10, dtypes[size % 4], 0, 0);
+        test_scene("wide", size, 34 - size + 32 * (size % 3), 9 - size % 10, dtypes[size % 3],
+                   size % 2, size % 3 == 0);
+    }
+    test_scene("two row blocks", 40, 70, 131, DTYPE_BF16, 0, 1);
+    test_scene("two summation blocks", 300, 290, 5, DTYPE_F32, 1, 1);
+    test_masks();
+    return report();
+}
