@@ -86,14 +86,24 @@ async function bytesOf(source, signal) {
  */
 export async function instantiate(source, signal) {
   const module = await compile(source, signal);
+  let instance;
   try {
     // Some Emscripten versions report growth through this import; views are compared by buffer instead.
-    return await WebAssembly.instantiate(module, { env: { emscripten_notify_memory_growth() {} } });
+    instance = await WebAssembly.instantiate(module, {
+      env: { emscripten_notify_memory_growth() {} },
+    });
   } catch (cause) {
-    throw new GatedMLPError(
-      'ERR_WASM_LOAD',
-      `the module could not be instantiated (${cause instanceof Error ? cause.message : cause}). Is it gated-mlp.wasm of this version?`,
-      { cause },
-    );
+    throw otherModule(cause instanceof Error ? cause.message : String(cause), cause);
   }
+  if (!('real_bytes' in instance.exports)) throw otherModule('its exports are not those expected');
+  return instance;
+}
+
+/** @param {string} why @param {unknown} [cause] */
+function otherModule(why, cause) {
+  return new GatedMLPError(
+    'ERR_WASM_LOAD',
+    `the module could not be used (${why}). Is it gated-mlp.wasm of this very version?`,
+    { cause },
+  );
 }
