@@ -108,6 +108,18 @@ export function values(tensors, name) {
 }
 
 /**
+ * The largest finite magnitude; 0 where there is none.
+ * @param {ArrayLike<number>} numbers
+ */
+export function largestMagnitude(numbers) {
+  let largest = 0;
+  for (let i = 0; i < numbers.length; i++) {
+    if (Number.isFinite(numbers[i])) largest = Math.max(largest, Math.abs(numbers[i]));
+  }
+  return largest;
+}
+
+/**
  * Holds a result against float64: NaN exactly where it is NaN there, everything else within `TOLERANCE` of the largest
  * finite magnitude, or within `UNDERFLOW`.
  * @param {ArrayLike<number>} actual
@@ -117,10 +129,7 @@ export function values(tensors, name) {
  */
 export function assertClose(actual, expected, what) {
   assert.equal(actual.length, expected.length, `${what}: number of values`);
-  let largest = 0;
-  for (let i = 0; i < expected.length; i++) {
-    if (Number.isFinite(expected[i])) largest = Math.max(largest, Math.abs(expected[i]));
-  }
+  const largest = largestMagnitude(expected);
   const allowed = Math.max(TOLERANCE * largest, UNDERFLOW);
   let worst = 0;
   for (let i = 0; i < expected.length; i++) {

@@ -1,0 +1,129 @@
+// The gated MLP as its definition, in float64 and plain loops: the oracle where no stored values exist.
+// tests/reference.test.js holds it to Hugging Face's float64 values. Shares nothing with src. gelu is left out: JavaScript has
+// no erf, and the goldens hold it.
+
+/** @typedef {Record<string, ArrayLike<number>>} Parameters by Hugging Face's names; biases may be missing */
+/** @typedef {{ d: number, dFf: number, act: string, parameters: Parameters }} ReferenceMLP */
+
+/** @param {number} z */
+const sigmoid = (z) => 1 / (1 + Math.exp(-z));
+/** @param {number} z */
+const tanhArgument = (z) => Math.sqrt(2 / Math.PI) * (z + 0.044715 * z ** 3);
+
+/** name -> [act(z), act'(z)] @type {Record<string, [(z: number) => number, (z: number) => number]>} */
+export const ACTS = {
+  silu: [
+    (z) => z / (1 + Math.exp(-z)),
+    (z) => sigmoid(z) + (z === 0 ? 0 : z * sigmoid(z) * sigmoid(-z)),
+  ],
+  gelu_tanh: [
+    (z) => 0.5 * z * (1 + Math.tanh(tanhArgument(z))),
+    (z) => {
+      const t = Math.tanh(tanhArgument(z));
+      const slope = Math.sqrt(2 / Math.PI) * (1 + 3 * 0.044715 * z * z);
+      return 0.5 * (1 + t) + 0.5 * z * (1 - t * t) * slope;
+    },
+  ],
+  relu: [(z) => Math.max(z, 0), (z) => (z > 0 ? 1 : 0)],
+  relu2: [(z) => Math.max(z, 0) ** 2, (z) => 2 * Math.max(z, 0)],
+  sigmoid: [sigmoid, (z) => sigmoid(z) * sigmoid(-z)],
+  quick_gelu: [
+    (z) => z * sigmoid(1.702 * z),
+    (z) => sigmoid(1.702 * z) + 1.702 * z * sigmoid(1.702 * z) * sigmoid(-1.702 * z),
+  ],
+  none: [(z) => z, () => 1],
+};
+
+/**
+ * x weight^T + bias, [tokens, out]
+ * @param {ArrayLike<number>} x
+ * @param {Parameters} parameters
+ * @param {string} linear
+ * @param {number} inner
+ * @param {number} out
+ */
+function project(x, parameters, linear, inner, out) {
+  const weight = parameters[`${linear}.weight`];
+  const bias = parameters[`${linear}.bias`];
+  const y = new Float64Array((x.length / inner) * out);
+  for (let i = 0; i < y.length; i++) {
+    const [token, row] = [Math.floor(i / out), i % out];
+    let sum = bias ? bias[row] : 0;
+    for (let k = 0; k < inner; k++) sum += x[token * inner + k] * weight[row * inner + k];
+    y[i] = sum;
+  }
+  return y;
+}
+
+/**
+ * @param {ReferenceMLP} mlp
+ * @param {ArrayLike<number>} x [tokens, d]
+ */
+export function referenceForward({ d, dFf, act, parameters }, x) {
+  const gate = project(x, parameters, 'gate_proj', d, dFf);
+  const up = project(x, parameters, 'up_proj', d, dFf);
+  const hidden = gate.map((g, i) => ACTS[act][0](g) * up[i]);
+  return { gate, up, hidden, y: project(hidden, parameters, 'down_proj', dFf, d) };
+}
+
+/**
+ * Gradients of sum(y * gy), in the names and order of GatedMLP.backward.
+ * @param {ReferenceMLP} mlp
+ * @param {ArrayLike<number>} x
+ * @param {ArrayLike<number>} gy
+ * @returns {Record<string, Float64Array>}
+ */
+export function referenceBackward(mlp, x, gy) {
+  const { d, dFf, act, parameters } = mlp;
+  const { gate, up, hidden } = referenceForward(mlp, x);
+  // hidden = act(gate) * up, so each of the two gets the upstream gradient times the other, gate also act'.
+  const dHidden = inputGradient(gy, parameters['down_proj.weight'], dFf, d);
+  const dGate = dHidden.map((v, i) => v * up[i] * ACTS[act][1](gate[i]));
+  const dUp = dHidden.map((v, i) => v * ACTS[act][0](gate[i]));
+  const viaGate = inputGradient(dGate, parameters['gate_proj.weight'], d, dFf);
+  const viaUp = inputGradient(dUp, parameters['up_proj.weight'], d, dFf);
+  return {
+    x: viaGate.map((v, i) => v + viaUp[i]),
+    ...parameterGradients('gate_proj', dGate, x, d, dFf, parameters),
+    ...parameterGradients('up_proj', dUp, x, d, dFf, parameters),
+    ...parameterGradients('down_proj', gy, hidden, dFf, d, parameters),
+  };
+}
+
+/**
+ * d_y weight, [tokens, inner]
+ * @param {ArrayLike<number>} dY [tokens, out]
+ * @param {ArrayLike<number>} weight [out, inner]
+ * @param {number} inner
+ * @param {number} out
+ */
+function inputGradient(dY, weight, inner, out) {
+  const dX = new Float64Array((dY.length / out) * inner);
+  for (let i = 0; i < dX.length; i++) {
+    const [token, k] = [Math.floor(i / inner), i % inner];
+    for (let row = 0; row < out; row++) dX[i] += dY[token * out + row] * weight[row * inner + k];
+  }
+  return dX;
+}
+
+/**
+ * @param {string} linear
+ * @param {ArrayLike<number>} dY [tokens, out]
+ * @param {ArrayLike<number>} x [tokens, inner]
+ * @param {number} inner
+ * @param {number} out
+ * @param {Parameters} parameters
+ */
+function parameterGradients(linear, dY, x, inner, out, parameters) {
+  const weight = new Float64Array(out * inner);
+  const bias = new Float64Array(out);
+  for (let i = 0; i < dY.length; i++) {
+    const [token, row] = [Math.floor(i / out), i % out];
+    bias[row] += dY[i];
+    for (let k = 0; k < inner; k++) weight[row * inner + k] += dY[i] * x[token * inner + k];
+  }
+  return {
+    [`${linear}.weight`]: weight,
+    ...(parameters[`${linear}.bias`] && { [`${linear}.bias`]: bias }),
+  };
+}
