@@ -3,21 +3,17 @@
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { Runtime } from '../src/binding/index.js';
 import {
   assertClose,
-  largestMagnitude,
+  assertWithin,
+  FLOAT64_TOLERANCE,
   loadGolden,
   plainCases,
   values,
 } from './helpers/goldens.js';
+import { float64Runtime } from './helpers/numbers.js';
 
-/** What is left of a float64 result's error, relative to the tensor's largest value: sums in another order, another exp. */
-const FLOAT64_TOLERANCE = 1e-12;
-
-const float64 = await Runtime.create({
-  wasm: new URL('../build/gated-mlp-f64.wasm', import.meta.url),
-});
+const float64 = await float64Runtime();
 after(() => float64.dispose());
 
 const cases = plainCases();
@@ -50,29 +46,13 @@ for (const golden of cases) {
     const { mlp, tensors } = await loadGolden(golden, float64);
     t.after(() => mlp.dispose());
     const x = Float64Array.from(values(tensors, 'x'));
-    assertFloat64(mlp.forward(x), values(tensors, 'f64/y'), 'y');
+    const y = mlp.forward(x);
+    assert.ok(y instanceof Float64Array);
+    assertWithin(y, values(tensors, 'f64/y'), FLOAT64_TOLERANCE, 'y');
     const gradients = mlp.backward(x, Float64Array.from(values(tensors, 'gy')));
     for (const name of names) {
-      assertFloat64(gradients[name], values(tensors, `f64/${name}.grad`), `${name}.grad`);
+      const expected = values(tensors, `f64/${name}.grad`);
+      assertWithin(gradients[name], expected, FLOAT64_TOLERANCE, `${name}.grad`);
     }
   });
-}
-
-/**
- * @param {ArrayLike<number>} actual
- * @param {ArrayLike<number>} expected
- * @param {string} what
- */
-function assertFloat64(actual, expected, what) {
-  assert.ok(actual instanceof Float64Array, `${what} is not a Float64Array`);
-  assert.equal(actual.length, expected.length, `${what}: number of values`);
-  const allowed = FLOAT64_TOLERANCE * largestMagnitude(expected);
-  for (let i = 0; i < expected.length; i++) {
-    if (Number.isNaN(expected[i])) {
-      assert.ok(Number.isNaN(actual[i]), `${what}[${i}] is ${actual[i]}, not NaN`);
-    } else {
-      const difference = Math.abs(actual[i] - expected[i]);
-      assert.ok(difference <= allowed, `${what}[${i}] is ${actual[i]}, not ${expected[i]}`);
-    }
-  }
 }

@@ -6,7 +6,8 @@ import { after, test } from 'node:test';
 import { Runtime } from '../src/binding/index.js';
 import {
   assertClose,
-  largestMagnitude,
+  assertWithin,
+  FLOAT64_TOLERANCE,
   plainCases,
   readSafetensors,
   values,
@@ -27,21 +28,6 @@ after(() => {
   float64.dispose();
 });
 
-/**
- * @param {ArrayLike<number>} actual
- * @param {ArrayLike<number>} expected
- * @param {string} what
- */
-function assertFloat64(actual, expected, what) {
-  assert.equal(actual.length, expected.length, what);
-  const allowed = 1e-12 * largestMagnitude(expected);
-  for (let i = 0; i < expected.length; i++) {
-    const same = Object.is(actual[i], expected[i]);
-    const near = Math.abs(actual[i] - expected[i]) <= allowed;
-    assert.ok(same || near, `${what}[${i}] is ${actual[i]}, not ${expected[i]}`);
-  }
-}
-
 for (const golden of plainCases().filter(({ act }) => act !== 'gelu')) {
   test(`${golden.case}: the reference is Hugging Face's float64`, () => {
     const tensors = readSafetensors(`goldens/mlp/${golden.case}.safetensors`);
@@ -54,11 +40,16 @@ for (const golden of plainCases().filter(({ act }) => act !== 'gelu')) {
       ),
     };
     const x = values(tensors, 'x');
-    assertFloat64(referenceForward(mlp, x).y, values(tensors, 'f64/y'), 'y');
+    assertWithin(referenceForward(mlp, x).y, values(tensors, 'f64/y'), FLOAT64_TOLERANCE, 'y');
     const gradients = referenceBackward(mlp, x, values(tensors, 'gy'));
     assert.deepEqual(Object.keys(gradients), ['x', ...golden.parameters]);
     for (const [name, gradient] of Object.entries(gradients)) {
-      assertFloat64(gradient, values(tensors, `f64/${name}.grad`), `${name}.grad`);
+      assertWithin(
+        gradient,
+        values(tensors, `f64/${name}.grad`),
+        FLOAT64_TOLERANCE,
+        `${name}.grad`,
+      );
     }
   });
 }
@@ -113,10 +104,10 @@ for (const [i, [d, dFf, tokens]] of SHAPES.entries()) {
 
     const double = await mlpOf(d, dFf, parameters, { act, runtime: float64 });
     t.after(() => double.dispose());
-    assertFloat64(double.forward(Float64Array.from(x)), y, 'float64 y');
+    assertWithin(double.forward(Float64Array.from(x)), y, FLOAT64_TOLERANCE, 'float64 y');
     const gradients = double.backward(Float64Array.from(x), Float64Array.from(gy));
     for (const [name, gradient] of Object.entries(gradients)) {
-      assertFloat64(gradient, expected[name], `float64 ${name}.grad`);
+      assertWithin(gradient, expected[name], FLOAT64_TOLERANCE, `float64 ${name}.grad`);
     }
   });
 }

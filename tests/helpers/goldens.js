@@ -13,6 +13,8 @@ import { GatedMLP } from '../../src/binding/index.js';
 
 /** How far a float32 result may be from float64, relative to the tensor's largest value: fixtures/README.md says why. */
 export const TOLERANCE = 2e-6;
+/** The same for a float64 result: sums in another order, another exp. */
+export const FLOAT64_TOLERANCE = 1e-12;
 /** Below this float32 underflows. */
 export const UNDERFLOW = 1e-37;
 
@@ -143,6 +145,31 @@ export function assertClose(actual, expected, what) {
     worst = Math.max(worst, difference);
   }
   return largest === 0 ? 0 : worst / largest;
+}
+
+/**
+ * Every value within `tolerance` of the expected tensor's largest magnitude, NaN where it is NaN there.
+ * @param {ArrayLike<number>} actual
+ * @param {ArrayLike<number>} expected
+ * @param {number} tolerance
+ * @param {string} what
+ */
+export function assertWithin(actual, expected, tolerance, what) {
+  assert.equal(actual.length, expected.length, `${what}: number of values`);
+  const allowed = tolerance * largestMagnitude(expected);
+  for (let i = 0; i < expected.length; i++) {
+    const same = Object.is(actual[i], expected[i]);
+    const near = Math.abs(actual[i] - expected[i]) <= allowed;
+    assert.ok(same || near, `${what}[${i}] is ${actual[i]}, not ${expected[i]}`);
+  }
+}
+
+/** sum(a * b), in float64. @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
+export function dot(a, b) {
+  assert.equal(a.length, b.length);
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
+  return sum;
 }
 
 /**
