@@ -144,7 +144,7 @@ export function assertClose(actual, expected, what) {
     );
     worst = Math.max(worst, difference);
   }
-  return largest === 0 ? 0 : worst / largest;
+  return worst <= UNDERFLOW ? 0 : worst / largest;
 }
 
 /**
