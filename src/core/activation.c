@@ -23,13 +23,10 @@ INLINE void forward_loop(real *out, const real *z, const real *up, int32_t activ
 static void forward(real *out, const real *z, const real *up, int32_t activation, int64_t n) {
     switch (activation) {
 #define X(name)                                                                                    \
-    case ACT_##name:                                                                               \
-        forward_loop(out, z, up, ACT_##name, n);                                                   \
-        break;
+    case ACT_##name: forward_loop(out, z, up, ACT_##name, n); break;
         GATED_MLP_ACTIVATIONS(X)
 #undef X
-    default:
-        break;
+    default: break;
     }
 }
 
@@ -51,13 +48,10 @@ static void forward_and_derivative(real *act, real *derivative, const real *z, i
                                    int64_t n) {
     switch (activation) {
 #define X(name)                                                                                    \
-    case ACT_##name:                                                                               \
-        derivative_loop(act, derivative, z, ACT_##name, n);                                        \
-        break;
+    case ACT_##name: derivative_loop(act, derivative, z, ACT_##name, n); break;
         GATED_MLP_ACTIVATIONS(X)
 #undef X
-    default:
-        break;
+    default: break;
     }
 }
 

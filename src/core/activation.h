@@ -12,43 +12,43 @@
 
 /* HIGHEST_*: from there up act(z) = z and act'(z) = 1 to the last bit. */
 #ifdef GATED_MLP_FLOAT64
-#define LOWEST_SILU (-752.0)
-#define HIGHEST_SILU 45.0
-#define LOWEST_GELU_TANH (-21.7)
-#define HIGHEST_GELU_TANH 8.0
-#define FURTHEST_GELU 39.0
-#define LOWEST_QUICK_GELU (-442.0)
+#define LOWEST_SILU        (-752.0)
+#define HIGHEST_SILU       45.0
+#define LOWEST_GELU_TANH   (-21.7)
+#define HIGHEST_GELU_TANH  8.0
+#define FURTHEST_GELU      39.0
+#define LOWEST_QUICK_GELU  (-442.0)
 #define HIGHEST_QUICK_GELU 26.0
 /* 2 sqrt(2/pi) and 2 sqrt(2/pi) 0.044715 as short heads and their rests, and what is cleared of z and of z's factor:
  * together they make the products of heads exact. */
-#define CUBIC_Z_CLEARED 36
+#define CUBIC_Z_CLEARED      36
 #define CUBIC_FACTOR_CLEARED 17
-#define CUBIC_B_HIGH 1.5957691216057128258
-#define CUBIC_B_LOW 1.7885919910836426752e-14
-#define CUBIC_A_HIGH 0.07135486602783203125
-#define CUBIC_A_LOW (-4.9755231782473661248e-8)
-#define QUICK_HIGH 1.701999992132187
-#define QUICK_LOW 7.867813067718998e-9
+#define CUBIC_B_HIGH         1.5957691216057128258
+#define CUBIC_B_LOW          1.7885919910836426752e-14
+#define CUBIC_A_HIGH         0.07135486602783203125
+#define CUBIC_A_LOW          (-4.9755231782473661248e-8)
+#define QUICK_HIGH           1.701999992132187
+#define QUICK_LOW            7.867813067718998e-9
 #else
-#define LOWEST_SILU (-109.5f)
-#define HIGHEST_SILU 30.0f
-#define LOWEST_GELU_TANH (-10.95f)
-#define HIGHEST_GELU_TANH 8.0f
-#define FURTHEST_GELU 14.7f
-#define LOWEST_QUICK_GELU (-64.3f)
-#define HIGHEST_QUICK_GELU 17.5f
-#define CUBIC_Z_CLEARED 16
+#define LOWEST_SILU          (-109.5f)
+#define HIGHEST_SILU         30.0f
+#define LOWEST_GELU_TANH     (-10.95f)
+#define HIGHEST_GELU_TANH    8.0f
+#define FURTHEST_GELU        14.7f
+#define LOWEST_QUICK_GELU    (-64.3f)
+#define HIGHEST_QUICK_GELU   17.5f
+#define CUBIC_Z_CLEARED      16
 #define CUBIC_FACTOR_CLEARED 8
-#define CUBIC_B_HIGH 1.5957698822021484375f
-#define CUBIC_B_LOW (-7.6059641774e-7f)
-#define CUBIC_A_HIGH 0.0712890625f
-#define CUBIC_A_LOW 6.5753772600e-5f
-#define QUICK_HIGH 1.7021484375f
-#define QUICK_LOW (-1.484375e-4f)
+#define CUBIC_B_HIGH         1.5957698822021484375f
+#define CUBIC_B_LOW          (-7.6059641774e-7f)
+#define CUBIC_A_HIGH         0.0712890625f
+#define CUBIC_A_LOW          6.5753772600e-5f
+#define QUICK_HIGH           1.7021484375f
+#define QUICK_LOW            (-1.484375e-4f)
 #endif
-#define CUBIC_B ((real)1.5957691216057307118)
-#define CUBIC_A ((real)0.071354816272600248776)
-#define QUICK ((real)1.702)
+#define CUBIC_B             ((real)1.5957691216057307118)
+#define CUBIC_A             ((real)0.071354816272600248776)
+#define QUICK               ((real)1.702)
 #define NORMAL_DENSITY_AT_0 ((real)0.39894228040143267794)
 
 INLINE vreal v_clamp(vreal z, real low, real high) {
@@ -86,8 +86,8 @@ INLINE vreal v_exp_cubic(vreal z) {
     vreal square = z_head * z_head;
     vreal square_rest = (z + z_head) * z_rest;
     vreal product = v_splat(CUBIC_A_HIGH) * square;
-    vreal product_rest = (v_splat(CUBIC_A_LOW) * square + v_splat(CUBIC_B_LOW)) +
-                         v_splat(CUBIC_A) * square_rest;
+    vreal product_rest =
+        (v_splat(CUBIC_A_LOW) * square + v_splat(CUBIC_B_LOW)) + v_splat(CUBIC_A) * square_rest;
     vreal factor = v_head(v_splat(CUBIC_B_HIGH) + product, CUBIC_FACTOR_CLEARED);
     vreal factor_rest = ((v_splat(CUBIC_B_HIGH) - factor) + product) + product_rest;
     return v_exp_sum(-(z_head * factor), -(z * factor_rest + z_rest * factor), -EXP_SHIFT);
@@ -184,24 +184,20 @@ INLINE vreal v_none_derivative(vreal z) {
 INLINE vreal v_act(vreal z, int32_t activation) {
     switch (activation) {
 #define X(name)                                                                                    \
-    case ACT_##name:                                                                               \
-        return v_##name(z);
+    case ACT_##name: return v_##name(z);
         GATED_MLP_ACTIVATIONS(X)
 #undef X
-    default:
-        return z;
+    default: return z;
     }
 }
 
 INLINE vreal v_act_derivative(vreal z, int32_t activation) {
     switch (activation) {
 #define X(name)                                                                                    \
-    case ACT_##name:                                                                               \
-        return v_##name##_derivative(z);
+    case ACT_##name: return v_##name##_derivative(z);
         GATED_MLP_ACTIVATIONS(X)
 #undef X
-    default:
-        return v_splat(1);
+    default: return v_splat(1);
     }
 }
 

@@ -3,12 +3,10 @@
  *     exhaustive_activation [stride = 1] [threads = 2]
  *
  * takes the bit patterns 0, stride, 2 stride, ...; prints the worst errors and where they are, and exits with 1 where a
- * bound is broken. A long double has a 64-bit mantissa here (x86-64 Linux), and wide exponents, so that nothing of the
- * oracle underflows.
+ * bound is broken.
  */
-#include "../../src/core/gated_mlp.h"
+#include "oracle.h"
 
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
@@ -17,62 +15,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(LDBL_MANT_DIG == 64 && sizeof(real) == 4, "the oracle is x87's, the subject float32");
+_Static_assert(sizeof(real) == 4, "there are too many doubles");
 
-#define BLOCK 4096
+#define BLOCK       4096
 #define MAX_THREADS 64
 
 /* Beyond +-FAR each of the functions is z or 0, and 1 or 0, to far below any float; within +-NEAR two terms of its
  * series at 0 are right to 2^-78. The long double functions are for what lies between. */
-#define FAR 128.0L
+#define FAR  128.0L
 #define NEAR 0x1p-40L
-
-typedef struct {
-    long double act;
-    long double derivative;
-} expected;
 
 typedef struct {
     const char *name;
     int32_t activation;
-    expected (*oracle)(long double z);
     double curvature; /* act(z) = z / 2 + curvature z^2 + ..., at 0 */
-    double act_ulps;  /* an error is allowed within so many ulps of the exact value, or below act_absolute */
+    double
+        act_ulps; /* an error is allowed within so many ulps of the exact value, or below act_absolute */
     double act_absolute;
     double derivative_ulps;
     double derivative_absolute;
 } gate;
 
-static const long double ROOT_2_OVER_PI = 0.797884560802865355879892119868763737L;
-static const long double ROOT_HALF = 0.707106781186547524400844362104849039L;
-
-/* z s(u) and s + z u' s (1 - s) */
-static expected logistic_gate(long double z, long double u, long double slope) {
-    long double e = expl(-fabsl(u));
-    long double open = (u < 0 ? e : 1) / (1 + e);
-    long double closed = (u < 0 ? 1 : e) / (1 + e);
-    return (expected){z * open, open * (1 + z * slope * closed)};
-}
-
-static expected silu(long double z) {
-    return logistic_gate(z, z, 1);
-}
-
-static expected gelu_tanh(long double z) {
-    long double u = 2 * ROOT_2_OVER_PI * (z + 0.044715L * z * z * z);
-    return logistic_gate(z, u, 2 * ROOT_2_OVER_PI * (1 + 3 * 0.044715L * z * z));
-}
-
-static expected gelu(long double z) {
-    long double phi = ROOT_2_OVER_PI / 2 * expl(-z * z / 2);
-    long double Phi = erfcl(-z * ROOT_HALF) / 2;
-    return (expected){z * Phi, Phi + z * phi};
-}
-
 static const gate GATES[] = {
-    {"silu", ACT_silu, silu, 0.25, 3, 1e-37, 4, 2e-7},
-    {"gelu_tanh", ACT_gelu_tanh, gelu_tanh, 0.39894228040143267794, 4, 4e-9, 4, 2e-7},
-    {"gelu", ACT_gelu, gelu, 0.39894228040143267794, 4, 2e-7, 4, 2e-7},
+    {"silu", ACT_silu, 0.25, 3, 1e-37, 4, 2e-7},
+    {"gelu_tanh", ACT_gelu_tanh, 0.39894228040143267794, 4, 4e-9, 4, 2e-7},
+    {"gelu", ACT_gelu, 0.39894228040143267794, 4, 2e-7, 4, 2e-7},
 };
 #define GATE_COUNT ((int)(sizeof GATES / sizeof GATES[0]))
 
@@ -93,37 +60,21 @@ typedef struct {
     worst derivative[GATE_COUNT];
 } share;
 
-static uint32_t bits_of(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 static float from_bits(uint32_t bits) {
     float x;
     memcpy(&x, &bits, sizeof x);
     return x;
 }
 
-/* One unit in the last place of the float binade that holds x; subnormals share the smallest. */
-static double ulp_of(long double x) {
-    float rounded = fabsf((float)x);
-    if ((long double)rounded > fabsl(x)) {
-        rounded = from_bits(bits_of(rounded) - 1);
-    }
-    int exponent = (int)(bits_of(rounded) >> 23);
-    return ldexp(1, (exponent > 1 ? exponent : 1) - 150);
-}
-
-static expected expect(const gate *g, float z) {
+static oracle_values expect(const gate *g, float z) {
     if (z >= FAR || z <= -FAR) {
-        return (expected){z > 0 ? z : 0, z > 0};
+        return (oracle_values){z > 0 ? z : 0, z > 0};
     }
     if (z < NEAR && z > -NEAR) {
         long double x = z;
-        return (expected){x / 2 + g->curvature * x * x, 0.5L + 2 * g->curvature * x};
+        return (oracle_values){x / 2 + g->curvature * x * x, 0.5L + 2 * g->curvature * x};
     }
-    return g->oracle(z);
+    return oracle(g->activation, z);
 }
 
 static void broken(worst *w, float z) {
@@ -133,7 +84,7 @@ static void broken(worst *w, float z) {
 
 static void compare(worst *w, float z, float got, long double want, double ulps, double absolute) {
     double error = (double)fabsl(got - want);
-    double in_ulps = error / ulp_of(want);
+    double in_ulps = error / (double)ulp_of(want);
     if (!(in_ulps <= w->ulps)) {
         w->ulps = in_ulps;
         w->ulps_at = z;
@@ -167,7 +118,7 @@ static void check_value(share *s, int index, float z, float f, float slope) {
         check_not_finite(act, derivative, z, f, slope);
         return;
     }
-    expected want = expect(g, z);
+    oracle_values want = expect(g, z);
     compare(act, z, f, want.act, g->act_ulps, g->act_absolute);
     compare(derivative, z, slope, want.derivative, g->derivative_ulps, g->derivative_absolute);
     if ((z >= 30 && slope != 1) || (z <= -110 && slope != 0)) {
@@ -230,8 +181,8 @@ static bool report_all(const share *total) {
     for (int i = 0; i < GATE_COUNT; i++) {
         const gate *g = &GATES[i];
         good &= report(g->name, "", &total->act[i], g->act_ulps, g->act_absolute);
-        good &= report(g->name, "'", &total->derivative[i], g->derivative_ulps,
-                       g->derivative_absolute);
+        good &=
+            report(g->name, "'", &total->derivative[i], g->derivative_ulps, g->derivative_absolute);
     }
     return good;
 }
@@ -240,7 +191,8 @@ int main(int argc, char **argv) {
     uint64_t stride = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     uint64_t threads = argc > 2 ? strtoull(argv[2], NULL, 10) : 2;
     if (stride == 0 || threads == 0 || threads > MAX_THREADS) {
-        fprintf(stderr, "usage: exhaustive_activation [stride >= 1] [threads 1..%d]\n", MAX_THREADS);
+        fprintf(stderr, "usage: exhaustive_activation [stride >= 1] [threads 1..%d]\n",
+                MAX_THREADS);
         return 2;
     }
     static share shares[MAX_THREADS], total;
