@@ -13,8 +13,22 @@ cd "$(dirname "$0")"
 emcc=${EMCC:-emcc}
 c_flags=(-std=c11 -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Werror "-ffile-prefix-map=$PWD=.")
 
+# The files whose loops do the arithmetic are compiled for speed, the others for size.
+kernels=(activation gated_mlp gated_mlp_backward gemm linear units)
+
+compile_objects() { # compile_objects FOLDER FLAG...: one object per file of src/core
+  local folder=$1 file name level
+  shift
+  for file in src/core/*.c; do
+    name=$(basename "$file" .c)
+    level=-Os
+    if [[ " ${kernels[*]} " == *" $name "* ]]; then level=-O3; fi
+    "$emcc" "${c_flags[@]}" "$level" -msimd128 "$@" -c "$file" -o "$folder/$name.o"
+  done
+}
+
 build_wasm() { # build_wasm OUT FLAG...
-  local out=$1
+  local out=$1 objects
   shift
   if ! command -v "$emcc" > /dev/null; then
     echo "build.sh: no '$emcc' here. Install Emscripten (Debian, Ubuntu: apt-get install emscripten) or set EMCC." >&2
@@ -25,9 +39,13 @@ build_wasm() { # build_wasm OUT FLAG...
   exports=$(sed -n 's/^EXPORT(\([a-z0-9_]*\)).*/_\1/p' src/core/exports.c | paste -sd, -)
   "$emcc" --version | sed -n 1p
   mkdir -p "$(dirname "$out")"
-  "$emcc" "${c_flags[@]}" -O3 -msimd128 "$@" -sSTANDALONE_WASM --no-entry -sWASM_BIGINT \
+  objects=$(mktemp -d)
+  compile_objects "$objects" "$@"
+  "$emcc" -O3 "$objects"/*.o -sSTANDALONE_WASM --no-entry -sWASM_BIGINT \
     -sMALLOC=emmalloc -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB "-sEXPORTED_FUNCTIONS=$exports" \
-    src/core/*.c -o "$out"
+    -o "$objects/module.wasm"
+  mv "$objects/module.wasm" "$out"
+  rm -r "$objects"
   echo "$out: $(wc -c < "$out") bytes"
 }
 
