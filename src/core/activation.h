@@ -28,7 +28,7 @@
 #define CUBIC_A_HIGH         0.07135486602783203125
 #define CUBIC_A_LOW          (-4.9755231782473661248e-8)
 #define QUICK_HIGH           1.701999992132187
-#define QUICK_LOW            7.867813067718998e-9
+#define QUICK_LOW            7.8678131103515625e-9
 #else
 #define LOWEST_SILU          (-109.5f)
 #define HIGHEST_SILU         30.0f
