@@ -76,3 +76,8 @@ export async function mlpOf(d, dFf, parameters, options) {
 export function float64Runtime() {
   return Runtime.create({ wasm: new URL('../../build/gated-mlp-f64.wasm', import.meta.url) });
 }
+
+/** @param {{ dispose(): void }[]} things */
+export function disposeAll(...things) {
+  for (const thing of things) thing.dispose();
+}
