@@ -1,0 +1,205 @@
+// The safetensors reader against the reference parser's verdicts on the corpus: src/core/safetensors.c as a native
+// program under ASan and UBSan, and the same sources in wasm through the binding's table reader.
+
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { basename } from 'node:path';
+import { before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { GatedMLPError } from '../src/binding/errors.js';
+import { Runtime, wasmOf } from '../src/binding/runtime.js';
+import { headerLength, readTable } from '../src/binding/safetensors-table.js';
+import { corpus, expectedKind, fileBytes } from './helpers/corpus.js';
+import { findSanitizingCompilers, run } from './helpers/tools.js';
+
+const root = fileURLToPath(new URL('../', import.meta.url));
+
+/** Names of dtypes by code. @type {string[]} */
+let dtypes;
+/** @type {import('../src/binding/wasm.js').Wasm} */
+let wasm;
+
+before(async () => {
+  wasm = wasmOf(await Runtime.create());
+  dtypes = [...wasm.dtypes.keys()];
+});
+
+test('the corpus is large, and its verdicts come from the reference', () => {
+  assert.match(corpus.reference, /^safetensors \d+\.\d+\.\d+$/);
+  assert.ok(corpus.files.length >= 250, `${corpus.files.length} files`);
+});
+
+test('the native reader gives the verdict of the reference on every file', async (t) => {
+  const lines = await readNatively();
+  const wrong = corpus.files.flatMap((file, i) => {
+    const fields = lines[i].split('\t');
+    return messageOf(file, () => checkLine(file, fields, fileBytes(file))) ?? [];
+  });
+  assert.deepEqual(wrong, []);
+  t.diagnostic(`${corpus.files.length} files`);
+});
+
+test('the reader in wasm gives the verdict of the reference on every file', async (t) => {
+  const wrong = [];
+  const bytesBefore = wasm.bytesUsed;
+  for (const file of corpus.files) {
+    const bytes = fileBytes(file);
+    const result = await readInWasm(bytes);
+    wrong.push(...(messageOf(file, () => checkResult(file, result, bytes)) ?? []));
+  }
+  assert.deepEqual(wrong, []);
+  assert.equal(wasm.bytesUsed, bytesBefore, 'every block is given back');
+  t.diagnostic(`${corpus.files.length} files`);
+});
+
+/**
+ * Runs tests/native/read_corpus.c on the whole corpus.
+ * @returns {Promise<string[]>} a line for each file
+ */
+async function readNatively() {
+  const [compiler] = findSanitizingCompilers();
+  assert.ok(compiler, 'neither gcc nor clang can build with -fsanitize=address,undefined');
+  const program = `build/native/${basename(compiler)}/read_corpus`;
+  const sources = readdirSync(`${root}src/core`).filter((name) =>
+    /^(json|safetensors).*\.c$/.test(name),
+  );
+  const files = ['tests/native/read_corpus.c', ...sources.map((name) => `src/core/${name}`)];
+  run('bash', ['build.sh', 'native', compiler, program, ...files], { cwd: root });
+  const child = spawn(program, { cwd: root, stdio: ['pipe', 'pipe', 'inherit'] });
+  const output = child.stdout.setEncoding('utf8').toArray();
+  const ended = new Promise((resolve) => child.on('close', resolve));
+  for (const file of corpus.files) {
+    const bytes = fileBytes(file);
+    const length = Buffer.alloc(8);
+    length.writeBigUInt64LE(BigInt(bytes.length));
+    child.stdin.write(length);
+    await new Promise((resolve) => child.stdin.write(bytes, resolve));
+  }
+  child.stdin.end();
+  assert.equal(await ended, 0, 'the program ends without a finding of the sanitizers');
+  const lines = (await output).join('').replace(/\n$/, '').split('\n');
+  assert.equal(lines.length, corpus.files.length);
+  return lines;
+}
+
+/** @typedef {import('./helpers/corpus.js').CorpusFile} CorpusFile */
+
+/**
+ * A line of read_corpus against what the reference made of the file.
+ * @param {CorpusFile} file
+ * @param {string[]} fields
+ * @param {Buffer} bytes
+ */
+function checkLine(file, fields, bytes) {
+  assert.equal(fields[0], expectedKind(file));
+  if (fields[0] !== 'ok') {
+    const [, reason, position, , , , , look] = fields;
+    assert.notEqual(reason, '');
+    assert.ok(BigInt(position) <= BigInt(bytes.length), `byte ${position} of ${bytes.length}`);
+    if (file.looks === '') assert.equal(look, '');
+    else assert.ok(look.includes(file.looks ?? ''), look);
+    return;
+  }
+  const { tensors, metadata, tensorCount, pairCount } = file.reference;
+  assert.equal(Number(fields[1]), tensorCount ?? Object.keys(tensors ?? {}).length);
+  assert.equal(Number(fields[2]), pairCount ?? Object.keys(metadata ?? {}).length);
+  const dataStart = Number(fields[3]);
+  assert.equal(dataStart + Number(fields[4]), bytes.length);
+  if (tensorCount !== undefined) return;
+  /** @type {Record<string, unknown>} */
+  const found = Object.create(null);
+  /** @type {Record<string, string>} */
+  const pairs = Object.create(null);
+  for (let i = 5; i < fields.length; ) {
+    if (fields[i] === 'T') {
+      const [name, dtype, dims, ...range] = fields.slice(i + 1, i + 6);
+      const [from, to] = range.map((offset) => dataStart + Number(offset));
+      const data = bytes.subarray(from, to);
+      found[fromHex(name)] = [dtypes[Number(dtype)], dims, data.toString('hex')];
+      i += 6;
+    } else {
+      pairs[fromHex(fields[i + 1])] = fromHex(fields[i + 2]);
+      i += 3;
+    }
+  }
+  assert.deepEqual(found, bare(tensors));
+  assert.deepEqual(pairs, bare(metadata));
+}
+
+/**
+ * @param {Buffer} bytes
+ * @returns {Promise<import('../src/binding/safetensors-table.js').Table | GatedMLPError>}
+ */
+async function readInWasm(bytes) {
+  const size = BigInt(bytes.length);
+  try {
+    const length = headerLength(wasm, bytes, size, 'a.safetensors');
+    const header = bytes.subarray(8, 8 + length);
+    const fill = async (/** @type {(at: number, part: Uint8Array) => void} */ put) =>
+      put(0, header);
+    return await readTable(wasm, length, fill, () => size, bytes, 'a.safetensors');
+  } catch (error) {
+    if (error instanceof GatedMLPError) return error;
+    throw error;
+  }
+}
+
+/**
+ * @param {CorpusFile} file
+ * @param {import('../src/binding/safetensors-table.js').Table | GatedMLPError} result
+ * @param {Buffer} bytes
+ */
+function checkResult(file, result, bytes) {
+  if (result instanceof GatedMLPError) {
+    const { kind, code, message } = /** @type {GatedMLPError & { kind: string }} */ (result);
+    assert.equal(code, 'ERR_SAFETENSORS');
+    assert.equal(kind, expectedKind(file), message);
+    assert.match(message, /^a\.safetensors\b.*: .+/s);
+    return;
+  }
+  assert.equal('ok', expectedKind(file));
+  const { tensors, metadata, tensorCount, pairCount } = file.reference;
+  assert.equal(result.tensors.size, tensorCount ?? Object.keys(tensors ?? {}).length);
+  assert.equal(
+    Object.keys(result.metadata).length,
+    pairCount ?? Object.keys(metadata ?? {}).length,
+  );
+  assert.equal(result.fileBytes, BigInt(bytes.length));
+  for (const [name, [dtype, shape, data]] of Object.entries(tensors ?? {})) {
+    const entry = result.tensors.get(name);
+    assert.ok(entry, name);
+    assert.equal(entry.dtype, dtype);
+    assert.deepEqual(entry.shape, shape === '' ? [] : shape.split(',').map(Number));
+    const begin = Number(entry.begin);
+    assert.equal(bytes.toString('hex', begin, begin + entry.byteLength), data);
+  }
+  if (metadata) assert.deepEqual({ ...result.metadata }, metadata);
+}
+
+/**
+ * @param {CorpusFile} file
+ * @param {() => void} check
+ * @returns {string[] | undefined}
+ */
+function messageOf(file, check) {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    return [`${file.name}: ${error instanceof Error ? error.message : error}`];
+  }
+}
+
+/** @param {string} hex */
+function fromHex(hex) {
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(hex, 'hex'));
+}
+
+/**
+ * The same entries without a prototype, so that names such as __proto__ are names like any other.
+ * @param {Record<string, unknown> | undefined} record
+ */
+function bare(record) {
+  return Object.assign(Object.create(null), record);
+}
