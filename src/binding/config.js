@@ -1,0 +1,154 @@
+// What config.json says of an MLP: which part of it is about these tensors, the activation, the widths. The keys are those
+// of transformers' configuration classes; families.js holds what does not depend on a config.
+
+import { activationOf } from './activations.js';
+import { GatedMLPError } from './errors.js';
+
+/** @typedef {Record<string, unknown>} Config */
+
+/** Sub-configs of the text model in multimodal checkpoints. */
+const TEXT = ['text_config', 'llm_config', 'language_config'];
+/** Sub-configs of the other towers, by what their tensors' names contain. */
+const TOWERS = /** @type {const} */ ([
+  [/vision|visual|image/, ['vision_config']],
+  [/audio|speech/, ['audio_config', 'speech_config']],
+]);
+/** In order of precedence. */
+const ACTIVATION_KEYS = [
+  'hidden_activation',
+  'hidden_act',
+  'activation_function',
+  'dense_act_fn',
+  'feed_forward_proj',
+  'activation',
+];
+const WIDTH_KEYS = ['hidden_size', 'd_model', 'n_embd', 'dim'];
+const HIDDEN_WIDTH_KEYS = [
+  'intermediate_size',
+  'intermediate_size_mlp',
+  'moe_intermediate_size',
+  'shared_expert_intermediate_size',
+  'shared_intermediate_size',
+  'ffn_hidden_size',
+  'd_ff',
+  'n_inner',
+  'block_ff_dim',
+];
+/** Their width is computed from the config in ways of their own. */
+const OWN_WIDTHS = new Set([
+  'qwen',
+  'lfm2',
+  'lfm2_moe',
+  'gemma4',
+  'gemma4_text',
+  'openelm',
+  'moshi',
+  'exaone',
+]);
+
+/**
+ * The part of a config that is about a module, with the model types that apply.
+ * @param {Config | null} config
+ * @param {string} module
+ * @returns {{ config: Config, types: string[], where: string, isText: boolean }} where: '' or 'text_config.' and the like
+ */
+export function configFor(config, module) {
+  if (config === null) return { config: {}, types: [], where: '', isText: true };
+  const tower = TOWERS.find(([pattern]) => pattern.test(module));
+  const key = (tower ? tower[1] : TEXT).find((k) => isObject(config[k]));
+  const part = key === undefined ? config : /** @type {Config} */ (config[key]);
+  const types = [part.model_type, config.model_type].filter((t) => typeof t === 'string');
+  return {
+    config: part,
+    types: [...new Set(types)],
+    where: key === undefined ? '' : `${key}.`,
+    isText: !tower,
+  };
+}
+
+/**
+ * All model types a config names.
+ * @param {Config | null} config
+ */
+export function modelTypes(config) {
+  return configFor(config, '').types;
+}
+
+/**
+ * @param {Config} config
+ * @param {string} where
+ * @param {string[]} types
+ * @param {import('./families.js').Naming} naming
+ * @param {string | undefined} given by the caller
+ * @returns {{ act: import('./activations.js').Activation | null, source: string, error: GatedMLPError | null }}
+ */
+export function activationIn(config, where, types, naming, given) {
+  if (given !== undefined) return { act: activationOf(given), source: 'option', error: null };
+  const key = ACTIVATION_KEYS.find((k) => typeof config[k] === 'string');
+  if (key === undefined) {
+    if (types.some((t) => t.startsWith('gemma')))
+      return { act: 'gelu_tanh', source: 'family', error: null };
+    if (naming.act === null) {
+      const message = `${naming.family}: nothing says which activation; pass { act }`;
+      return { act: null, source: 'default', error: new GatedMLPError('ERR_ACTIVATION', message) };
+    }
+    if (naming.act) return { act: activationOf(naming.act), source: 'family', error: null };
+    return { act: 'silu', source: 'default', error: null };
+  }
+  const source = where + key;
+  try {
+    return {
+      act: activationOf(meaning(String(config[key]), key, types), `config.json ${source}`),
+      source,
+      error: null,
+    };
+  } catch (error) {
+    return { act: null, source, error: /** @type {GatedMLPError} */ (error) };
+  }
+}
+
+/**
+ * What a spelling means in its family.
+ * @param {string} value
+ * @param {string} key
+ * @param {string[]} types
+ */
+function meaning(value, key, types) {
+  if (key === 'feed_forward_proj')
+    return value === 'gated-gelu' ? 'gelu_new' : value.replace(/^gated-/, '');
+  // Old configs of Gemma 1 say "gelu" and have always been run with the tanh form.
+  return value === 'gelu' && types.includes('gemma') ? 'gelu_tanh' : value;
+}
+
+/**
+ * The widths a config allows; empty where it says nothing that can be relied on.
+ * @param {Config} config
+ * @param {string[]} types
+ * @returns {{ d: number[], dFf: number[] }}
+ */
+export function widthsOf(config, types) {
+  const numbers = (/** @type {string[]} */ keys) =>
+    keys
+      .flatMap((k) => config[k])
+      .filter((n) => typeof n === 'number' && n > 0)
+      .map(Number);
+  const d = WIDTH_KEYS.find((k) => typeof config[k] === 'number');
+  const dFf = numbers(HIDDEN_WIDTH_KEYS);
+  const shared = [
+    config.n_shared_experts,
+    config.num_shared_experts,
+    config.moe_num_shared_experts,
+  ].map(Number);
+  const multiples = numbers(['moe_intermediate_size', 'intermediate_size']).flatMap((width) =>
+    shared.filter((count) => count > 1).map((count) => count * width),
+  );
+  const unclear = types.some((t) => OWN_WIDTHS.has(t)) || types.length === 0;
+  return unclear
+    ? { d: [], dFf: [] }
+    : { d: d === undefined ? [] : numbers([d]), dFf: [...new Set([...dFf, ...multiples])] };
+}
+
+/** @param {unknown} value */
+function isObject(value) {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

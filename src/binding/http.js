@@ -1,0 +1,341 @@
+// One file behind one URL, read by ranges: GET only, closed ranges, every answer checked before a byte of it counts.
+// Retries resume at the last good byte. source.js chooses between this and the files that need no network; shard.js and
+// stream.js read through `probe` and `read`. What the bytes mean is not known here.
+
+import { GatedMLPError } from './errors.js';
+import { FileReplaced, networkFailure, PassingFailure, retryDelay, sleep, Watch } from './retry.js';
+
+/**
+ * @typedef {object} ReadRequest
+ * @property {AbortSignal} [signal]
+ * @property {import('./budget.js').Budget} budget
+ * @property {(chunk: Uint8Array) => void} deliver gets the bytes in order; never an empty chunk
+ */
+
+/** Progress after which earlier failures no longer count: a long file over a bad line may break many times. */
+const FORGIVING_BYTES = 1n << 20n;
+/** Answers one read puts up with, where a server honestly gives less than it was asked for. */
+const MAX_ANSWERS = 1000;
+
+export class HttpFile {
+  /** The URL without user name, password and query: fit for messages. */
+  name;
+  /** Bytes in the file, null until a server has said so. @type {bigint | null} */
+  size = null;
+  /** The server has answered a range with the whole file: read it in one pass. */
+  ignoresRanges = false;
+
+  #url;
+  #client;
+  /** @type {{ etag: string | null, modified: string | null }} */
+  #validator = { etag: null, modified: null };
+  /** The file's first bytes as probed: an answer that repeats the whole file must begin with them. */
+  #head = new Uint8Array(0);
+
+  /**
+   * @param {URL} url
+   * @param {import('./http-client.js').HttpClient} client
+   */
+  constructor(url, client) {
+    this.#url = url;
+    this.#client = client;
+    this.name = url.origin === 'null' ? url.protocol : url.origin + url.pathname;
+  }
+
+  /** What identifies this version of the file, or null where the server says nothing of the kind. */
+  get version() {
+    const { etag, modified } = this.#validator;
+    return etag ?? (modified === null ? null : `${modified} ${this.size}`);
+  }
+
+  /**
+   * The first `length` bytes, or the whole file where it is shorter. Begins anew: what was known of the file is dropped.
+   * @param {number} length
+   * @param {Omit<ReadRequest, 'deliver'>} request
+   */
+  async probe(length, request) {
+    this.size = null;
+    this.ignoresRanges = false;
+    this.#validator = { etag: null, modified: null };
+    this.#head = new Uint8Array(0);
+    const bytes = new Uint8Array(length);
+    let filled = 0;
+    /** @param {Uint8Array} chunk */
+    const deliver = (chunk) => {
+      bytes.set(chunk, filled);
+      filled += chunk.length;
+    };
+    await this.#readPatiently(0n, BigInt(length), { ...request, deliver }, true);
+    this.#head = bytes.subarray(0, filled);
+    return this.#head;
+  }
+
+  /**
+   * Bytes [begin, end), all of them. Rejects with ERR_HTTP, with FileReplaced, or with the signal's reason.
+   * @param {bigint} begin
+   * @param {bigint} end
+   * @param {ReadRequest} request
+   */
+  async read(begin, end, request) {
+    await this.#readPatiently(begin, end, request, false);
+  }
+
+  /**
+   * @param {bigint} begin
+   * @param {bigint} end
+   * @param {ReadRequest} request
+   * @param {boolean} probing a file that ends before `end` is no error
+   */
+  async #readPatiently(begin, end, request, probing) {
+    const { signal } = request;
+    let at = begin;
+    let forgivenAt = begin;
+    let failures = 0;
+    /** @param {Uint8Array} chunk */
+    const deliver = (chunk) => {
+      request.deliver(chunk);
+      at += BigInt(chunk.length);
+    };
+    for (let answers = 0; at < end; answers++) {
+      const from = at;
+      try {
+        await this.#readOnce(at, end, { ...request, deliver }, probing && at === 0n);
+        if (probing && this.size === null) return;
+        if (at === from && !this.#endsAt(at)) throw new PassingFailure('the answer was empty');
+        if (this.#endsAt(at)) break;
+        if (answers >= MAX_ANSWERS)
+          throw new PassingFailure('the server gives only a few bytes at a time', { once: true });
+      } catch (error) {
+        if (signal?.aborted) throw signal.reason;
+        if (!(error instanceof PassingFailure)) throw error;
+        if (at - forgivenAt >= FORGIVING_BYTES) failures = 0;
+        if (at - forgivenAt >= FORGIVING_BYTES) forgivenAt = at;
+        failures += 1;
+        const { retry } = this.#client;
+        if (failures >= (error.once ? 2 : retry.tries))
+          throw this.#failed(error, failures, begin, at, end);
+        await sleep(retryDelay(failures, error.retryAfter, retry), signal);
+      }
+    }
+    if (at < end && !probing) throw this.#endsEarly(end);
+  }
+
+  /** @param {bigint} at */
+  #endsAt(at) {
+    return this.size !== null && at >= this.size;
+  }
+
+  /**
+   * One request and its answer.
+   * @param {bigint} begin
+   * @param {bigint} end
+   * @param {ReadRequest} request
+   * @param {boolean} first nothing is known of the file yet
+   */
+  async #readOnce(begin, end, request, first) {
+    const { retry } = this.#client;
+    const watch = new Watch(request.signal, retry.idleTimeout);
+    try {
+      const answer = await watch
+        .race(this.#client.get(this.#url, `bytes=${begin}-${end - 1n}`, watch.signal))
+        .catch((cause) => {
+          throw cause instanceof PassingFailure || cause instanceof GatedMLPError
+            ? cause
+            : networkFailure(cause);
+        });
+      if (answer.response.status === 416)
+        return this.#outOfRange(answer.response, begin, end, first);
+      const skip = this.#judge(answer, begin);
+      if (skip > 0n) request.budget.require(skip, this.name);
+      await this.#pour(answer.response, skip, Number(end - begin), request, watch);
+    } finally {
+      watch.close();
+    }
+  }
+
+  /**
+   * 416 to the first request means an empty file; later it means that the file is shorter than its header says.
+   * @param {Response} response
+   * @param {bigint} begin
+   * @param {bigint} end
+   * @param {boolean} first
+   */
+  #outOfRange(response, begin, end, first) {
+    const total = /^bytes \*\/(\d+)$/.exec(response.headers.get('content-range') ?? '');
+    if (first) {
+      this.size = total ? BigInt(total[1]) : 0n;
+      if (this.size > begin)
+        throw new PassingFailure('416 for a range that the file has', { status: 416 });
+      return;
+    }
+    this.#checkSize(total ? BigInt(total[1]) : null);
+    if (total && BigInt(total[1]) > begin) {
+      throw new PassingFailure('416 for a range that the file has', { status: 416 });
+    }
+    throw this.#endsEarly(end, 416);
+  }
+
+  /**
+   * Decides whether an answer counts, and says how many bytes of it come before the ones asked for.
+   * @param {{ response: Response, redirected: boolean }} answer
+   * @param {bigint} begin
+   * @returns {bigint}
+   */
+  #judge({ response, redirected }, begin) {
+    const { status, headers } = response;
+    if (status === 206) return this.#judgePart(response, begin);
+    if (status === 200) {
+      const length = headers.get('content-length');
+      const encoded = headers.get('content-encoding');
+      this.#checkVersion(headers);
+      this.#checkSize(
+        length !== null && /^\d+$/.test(length) && isPlain(encoded) ? BigInt(length) : null,
+      );
+      this.ignoresRanges = true;
+      return begin;
+    }
+    throw this.#client.refusal(this.name, response, redirected);
+  }
+
+  /**
+   * @param {Response} response
+   * @param {bigint} begin
+   */
+  #judgePart({ headers }, begin) {
+    if (!isPlain(headers.get('content-encoding'))) {
+      throw new PassingFailure('a part of a compressed file is of no use', { status: 206 });
+    }
+    if (/^multipart\//i.test(headers.get('content-type') ?? '')) {
+      throw new PassingFailure('one range was asked for and several came', { status: 206 });
+    }
+    const visible = headers.get('content-range');
+    this.#checkVersion(headers);
+    if (visible === null) return 0n;
+    const range = /^bytes (\d+)-(\d+)\/(\d+|\*)$/i.exec(visible.trim());
+    if (!range || BigInt(range[1]) !== begin || BigInt(range[2]) < begin) {
+      throw new PassingFailure(`asked from byte ${begin}, the server answered with "${visible}"`, {
+        status: 206,
+      });
+    }
+    this.#checkSize(range[3] === '*' ? null : BigInt(range[3]));
+    return 0n;
+  }
+
+  /** @param {Headers} headers */
+  #checkVersion(headers) {
+    const known = this.#validator;
+    const etag = headers.get('etag');
+    const modified = headers.get('last-modified');
+    const changed =
+      etag !== null && known.etag !== null
+        ? etag !== known.etag
+        : modified !== null && known.modified !== null && modified !== known.modified;
+    if (changed)
+      throw new FileReplaced(
+        `${this.name}: another version of the file (its ETag or date has changed)`,
+      );
+    this.#validator = { etag: known.etag ?? etag, modified: known.modified ?? modified };
+  }
+
+  /** @param {bigint | null} size */
+  #checkSize(size) {
+    if (size === null) return;
+    if (this.size !== null && this.size !== size) {
+      throw new FileReplaced(`${this.name}: the file had ${this.size} bytes and now has ${size}`);
+    }
+    this.size = size;
+  }
+
+  /**
+   * Hands over what was asked for of an answer's body and leaves the rest.
+   * @param {Response} response
+   * @param {bigint} skip bytes before
+   * @param {number} want
+   * @param {ReadRequest} request
+   * @param {Watch} watch
+   */
+  async #pour(response, skip, want, { budget, deliver }, watch) {
+    const reader = response.body?.getReader();
+    let before = skip;
+    let left = want;
+    while (reader && left > 0) {
+      const { done, value } = await watch.race(reader.read()).catch((cause) => {
+        throw cause instanceof PassingFailure ? cause : networkFailure(cause, response.status);
+      });
+      if (done) break;
+      watch.touch();
+      const skipped = before < BigInt(value.length) ? Number(before) : value.length;
+      if (skipped > 0) this.#compareHead(value.subarray(0, skipped), skip - before);
+      before -= BigInt(skipped);
+      const ours = value.subarray(skipped, skipped + left);
+      budget.spend(ours.length, value.length - ours.length, this.name);
+      if (ours.length > 0) deliver(ours);
+      left -= ours.length;
+    }
+    // The end of a body that says its length is at hand; reading it lets the connection be used again.
+    if (
+      reader &&
+      left === 0 &&
+      skip === 0n &&
+      response.headers.get('content-length') === String(want)
+    ) {
+      await watch.race(reader.read()).catch(() => {});
+    }
+    if (before > 0n)
+      throw new PassingFailure('the answer ended before the range began', {
+        status: response.status,
+      });
+  }
+
+  /**
+   * @param {Uint8Array} bytes
+   * @param {bigint} position of their first in the file
+   */
+  #compareHead(bytes, position) {
+    if (position >= BigInt(this.#head.length)) return;
+    const known = this.#head.subarray(Number(position), Number(position) + bytes.length);
+    if (known.some((byte, i) => byte !== bytes[i])) {
+      throw new FileReplaced(
+        `${this.name}: the server answered with another file than the one whose header was read`,
+      );
+    }
+  }
+
+  /**
+   * @param {bigint} end
+   * @param {number} [status]
+   */
+  #endsEarly(end, status) {
+    return new GatedMLPError(
+      'ERR_SAFETENSORS',
+      `${this.name}: the file ends${this.size === null ? '' : ` after ${this.size} bytes,`} before byte ${end}, which its header promises`,
+      { kind: 'incomplete', url: this.name, status },
+    );
+  }
+
+  /**
+   * @param {PassingFailure} last
+   * @param {number} attempts
+   * @param {bigint} begin
+   * @param {bigint} at
+   * @param {bigint} end
+   */
+  #failed(last, attempts, begin, at, end) {
+    const got = `${at - begin} of ${end - begin} bytes from byte ${begin} arrived`;
+    return new GatedMLPError(
+      'ERR_HTTP',
+      `${this.name}: ${last.message}; ${attempts} attempts, ${got}`,
+      {
+        status: last.status,
+        url: this.name,
+        attempts,
+        cause: last.cause,
+      },
+    );
+  }
+}
+
+/** @param {string | null} encoding of the content */
+function isPlain(encoding) {
+  return encoding === null || encoding === '' || encoding === 'identity';
+}

@@ -1,0 +1,139 @@
+// Finds gated MLPs by the names of tensors, whatever stands before those names, and says where each stands: layer,
+// expert, module. Names only: shapes and configs are describe.js's matter. checkpoint.js calls it, also on the names of
+// an index whose shards have not been opened.
+
+import { MXFP4, NAMINGS, NOT_GATED, NOT_GATED_NAMES, QUANTISED } from './families.js';
+
+/** @typedef {import('./families.js').Naming} Naming */
+/**
+ * The matrices of one gated MLP, or of a stack of experts.
+ * @typedef {object} Group
+ * @property {Naming} naming
+ * @property {string} module the path of the module that holds them; '' at the root
+ * @property {number | null} layer
+ * @property {number | null} expert where the experts are modules of their own
+ * @property {Record<string, string>} names role ('gate', 'up', 'gateUp', 'down') -> tensor
+ */
+/** @typedef {{ layer?: number, expert?: number, prefix?: string }} Selection */
+
+/** Suffix -> the namings it belongs to and the role it has there. */
+const SUFFIXES = new Map();
+for (const naming of NAMINGS) {
+  for (const [role, suffix] of Object.entries(naming.names)) {
+    SUFFIXES.set(suffix, [...(SUFFIXES.get(suffix) ?? []), { naming, role }]);
+  }
+}
+const LONGEST = 3;
+
+const LAYER =
+  /(?:^|\.)(?:layers|layer|h|blocks|block|decoder_layer|transformer_encoder)\.(\d+)(?=\.|$)/;
+const EXPERT = /(?:^|\.)(?:experts|moe)\.(\d+)$/;
+
+/**
+ * Every group whose matrices are all there.
+ * @param {Iterable<string>} tensorNames
+ * @param {string[]} types model_type values of the config; none: no config
+ * @returns {Group[]}
+ */
+export function findGroups(tensorNames, types) {
+  /** @type {Map<string, Map<Naming, Record<string, string>>>} */
+  const modules = new Map();
+  for (const name of tensorNames) {
+    let at = name.length;
+    for (let segments = 0; segments < LONGEST && at > 0; segments++) {
+      at = name.lastIndexOf('.', at - 1);
+      for (const { naming, role } of SUFFIXES.get(name.slice(at + 1)) ?? []) {
+        const module = name.slice(0, Math.max(at, 0));
+        const namings = modules.get(module) ?? new Map();
+        modules.set(module, namings.set(naming, { ...namings.get(naming), [role]: name }));
+      }
+    }
+  }
+  return [...modules].flatMap(([module, namings]) => completeGroups(module, namings, types));
+}
+
+/**
+ * @param {string} module
+ * @param {Map<Naming, Record<string, string>>} namings
+ * @param {string[]} types
+ * @returns {Group[]}
+ */
+function completeGroups(module, namings, types) {
+  const complete = [...namings].filter(
+    ([naming, names]) =>
+      Object.keys(naming.names).every((role) => names[role] !== undefined) &&
+      (!naming.types || naming.types.some((type) => types.includes(type))),
+  );
+  // Where separate matrices are all there, a fused reading of two of them is a coincidence of names.
+  const separate = complete.filter(([naming]) => 'gate' in naming.names);
+  return (separate.length > 0 ? separate : complete).map(([naming, names]) => {
+    const [, expert] = EXPERT.exec(module) ?? [];
+    return {
+      naming,
+      module,
+      names,
+      layer: layerOf(module),
+      expert: expert === undefined ? null : Number(expert),
+    };
+  });
+}
+
+/** @param {string} module */
+function layerOf(module) {
+  const match = LAYER.exec(module);
+  return match ? Number(match[1]) : null;
+}
+
+/**
+ * The name of the bias that belongs to a weight.
+ * @param {string} weight
+ */
+export function biasName(weight) {
+  return weight.endsWith('.weight') ? weight.replace(/weight$/, 'bias') : `${weight}_bias`;
+}
+
+/**
+ * Whether an MLP may be meant by a selection. `prefix` names its module or one above it.
+ * @param {{ prefix: string, layer: number | null, expert: number | null }} mlp expert -1: all of a stack
+ * @param {Selection} selection
+ */
+export function isSelected({ prefix, layer, expert }, selection) {
+  if (selection.layer !== undefined && selection.layer !== layer) return false;
+  if (selection.expert !== undefined && expert !== -1 && selection.expert !== expert) return false;
+  const wanted = selection.prefix?.replace(/\.$/, '');
+  return wanted === undefined || prefix === wanted || prefix.startsWith(`${wanted}.`);
+}
+
+/**
+ * Why there is no gated MLP under these names, in words; '' where nothing is known.
+ * @param {Iterable<string>} tensorNames
+ * @param {string[]} types
+ */
+export function whyNone(tensorNames, types) {
+  const schemes = new Set();
+  /** @type {Map<string, Set<string>>} */
+  const modules = new Map();
+  for (const name of tensorNames) {
+    const scheme = QUANTISED.find(({ marks }) => marks.some((mark) => name.endsWith(`.${mark}`)));
+    if (scheme) schemes.add(scheme.scheme);
+    if (MXFP4.ends.every((end) => !name.endsWith(end)) === false) schemes.add(MXFP4.scheme);
+    for (const { has } of NOT_GATED_NAMES) {
+      for (const suffix of has) {
+        if (name !== suffix && !name.endsWith(`.${suffix}`)) continue;
+        const module = name.slice(0, name.length - suffix.length);
+        modules.set(module, (modules.get(module) ?? new Set()).add(suffix));
+      }
+    }
+  }
+  if (schemes.size > 0)
+    return `its weights are quantised: ${[...schemes].join(', ')}; this package does not read that`;
+  const type = types.find((t) => NOT_GATED[t] !== undefined);
+  if (type !== undefined)
+    return `it is of the family ${NOT_GATED[type]} ("${type}"), whose MLP has no gate`;
+  for (const { family, has } of NOT_GATED_NAMES) {
+    if ([...modules.values()].some((set) => has.every((suffix) => set.has(suffix)))) {
+      return `its tensors are named as in ${family}, whose MLP has no gate`;
+    }
+  }
+  return '';
+}

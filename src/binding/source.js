@@ -1,0 +1,311 @@
+// What the user names as a source, turned into files: a lone file, or a folder whose members can be opened by name.
+// A string is a Hub id, a URL or a path by its form alone. checkpoint.js decides what to open.
+
+import { GatedMLPError } from './errors.js';
+import { HttpFile } from './http.js';
+import { checkHttpOptions, HttpClient } from './http-client.js';
+import { fetchText } from './http-text.js';
+import { BlobFile, BytesFile, fileSystem, hasFileSystem, PathFile } from './local-file.js';
+
+/** @typedef {string | URL | Blob | Response | ArrayBuffer | ArrayBufferView} Source */
+/** @typedef {HttpFile | BytesFile | BlobFile | PathFile} SourceFile */
+/** @typedef {{ signal?: AbortSignal, budget: import('./budget.js').Budget }} Request */
+
+/**
+ * A folder of a checkpoint, wherever it lies.
+ * @typedef {object} Folder
+ * @property {string} name for messages
+ * @property {(member: string) => SourceFile} file
+ * @property {(member: string, request: Request) => Promise<string | null>} text null where there is no such file
+ */
+
+/**
+ * @typedef {object} Located
+ * @property {string} url the source as shown to people: without secrets
+ * @property {string | null} revision of a Hub repository
+ * @property {SourceFile | null} file a lone safetensors file, or null: look into the folder
+ * @property {string | null} index the member of the folder that lists the shards, where the source names it
+ * @property {Folder | null} folder
+ * @property {boolean} hasConfig whether a config.json belongs to it: a file with a name of its own may lie anywhere
+ */
+
+const HUB = 'https://huggingface.co';
+const HUB_HOSTS = new Set(['huggingface.co', 'www.huggingface.co', 'hf.co']);
+const FILE_NAME = /\.(safetensors|json|bin|gguf|pt|pth|ckpt|npz|npy|h5|zip|gz|html?|txt|md|py)$/i;
+const HUB_ID = /^([\w-][\w.-]*\/[\w-][\w.-]*)(?:@([^@\s]+))?$/;
+/** Names that checkpoints give their own files, by save_pretrained and by Mistral. */
+const CHECKPOINT_FILE = /^(model(-\d{5}-of-\d{5})?|consolidated)\.safetensors$/;
+
+/**
+ * @param {Source} source
+ * @param {import('./http-client.js').HttpOptions} options
+ * @param {Request} request
+ * @returns {Promise<Located>}
+ */
+export async function locate(source, options, request) {
+  checkHttpOptions(options);
+  if (typeof source === 'string' && source !== '') return locateString(source, options, request);
+  if (source instanceof URL) return locateUrl(source, options, request, null);
+  if (source instanceof Blob) return lone(new BlobFile(source));
+  if (source instanceof Response) return lone(await drain(source, request));
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source))
+    return lone(new BytesFile(source));
+  throw new GatedMLPError(
+    'ERR_UNSUPPORTED',
+    `a source is a URL, a Hub id "org/name", a path, a File or Blob, a Response, or bytes; this is ${source === '' ? 'an empty string' : Object.prototype.toString.call(source)}`,
+  );
+}
+
+/**
+ * @param {SourceFile} file
+ * @returns {Located}
+ */
+function lone(file) {
+  return { url: file.name, revision: null, file, index: null, folder: null, hasConfig: false };
+}
+
+/**
+ * @param {string} source
+ * @param {import('./http-client.js').HttpOptions} options
+ * @param {Request} request
+ */
+async function locateString(source, options, request) {
+  const hub = FILE_NAME.test(source) ? null : HUB_ID.exec(source);
+  if (hub) {
+    const revision = hub[2] ?? 'main';
+    const url = new URL(`${HUB}/${hub[1]}/resolve/${encodeURIComponent(revision)}/`);
+    return locateUrl(url, options, request, revision);
+  }
+  // A scheme of one letter is a Windows drive.
+  if (/^[a-z][a-z\d+.-]+:/i.test(source))
+    return locateUrl(parseUrl(source), options, request, null);
+  if (hasFileSystem()) return locatePath(source);
+  return locateUrl(
+    parseUrl(source, globalThis.document?.baseURI ?? globalThis.location?.href),
+    options,
+    request,
+    null,
+  );
+}
+
+/**
+ * @param {string} source
+ * @param {string} [base]
+ */
+function parseUrl(source, base) {
+  try {
+    return new URL(source, base);
+  } catch (cause) {
+    throw new GatedMLPError('ERR_UNSUPPORTED', 'the source is not a URL that can be parsed', {
+      cause,
+    });
+  }
+}
+
+/**
+ * @param {URL} given
+ * @param {import('./http-client.js').HttpOptions} options
+ * @param {Request} request
+ * @param {string | null} revision
+ * @returns {Promise<Located>}
+ */
+async function locateUrl(given, options, request, revision) {
+  if (given.protocol === 'file:' && hasFileSystem()) {
+    return locatePath(globalThis.process.getBuiltinModule('node:url').fileURLToPath(given));
+  }
+  const url = HUB_HOSTS.has(given.hostname) ? hubFileUrl(given) : new URL(given);
+  url.hash = '';
+  const client = new HttpClient(url.origin, options);
+  if (url.protocol === 'data:' || url.protocol === 'blob:') {
+    const { response } = await client.get(
+      url,
+      null,
+      request.signal ?? new AbortController().signal,
+    );
+    return lone(await drain(response, request));
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new GatedMLPError(
+      'ERR_UNSUPPORTED',
+      `${url.protocol} is not a scheme that can be read from`,
+    );
+  }
+  const isFile = FILE_NAME.test(url.pathname) || url.search !== '';
+  if (!isFile && !url.pathname.endsWith('/')) url.pathname += '/';
+  const folder = httpFolder(new URL(url), client);
+  const shown = url.origin + url.pathname;
+  const member = url.pathname.slice(url.pathname.lastIndexOf('/') + 1);
+  if (!isFile) return { url: shown, revision, file: null, index: null, folder, hasConfig: true };
+  if (/\.json$/i.test(member)) {
+    return {
+      url: shown,
+      revision,
+      file: null,
+      index: decodeURIComponent(member),
+      folder,
+      hasConfig: true,
+    };
+  }
+  const hasConfig = CHECKPOINT_FILE.test(member);
+  return { url: shown, revision, file: new HttpFile(url, client), index: null, folder, hasConfig };
+}
+
+/**
+ * The file or folder behind a page of the Hub.
+ * @param {URL} page
+ */
+function hubFileUrl(page) {
+  const url = new URL(page);
+  const [, org, name, view, revision, ...path] = url.pathname.split('/');
+  if (!org || !name) return url;
+  if (!view) url.pathname = `/${org}/${name}/resolve/main/`;
+  else if (/^(blob|raw|tree|resolve)$/.test(view) && revision) {
+    url.pathname = `/${[org, name, 'resolve', revision, ...path].join('/')}`;
+  }
+  return url;
+}
+
+/**
+ * @param {URL} base any URL in the folder
+ * @param {HttpClient} client
+ * @returns {Folder}
+ */
+function httpFolder(base, client) {
+  const start = base.pathname.slice(0, base.pathname.lastIndexOf('/') + 1);
+  /** @param {string} member */
+  const urlOf = (member) => {
+    const url = new URL(base);
+    url.pathname = start + segmentsOf(member).map(encodeURIComponent).join('/');
+    return url;
+  };
+  return {
+    name: base.origin + start,
+    file: (member) => new HttpFile(urlOf(member), client),
+    text: (member, request) =>
+      fetchText(client, urlOf(member), base.origin + start + member, request),
+  };
+}
+
+/**
+ * A member's path below its folder. Refuses everything that could lead elsewhere, on any server or disk.
+ * @param {string} member
+ */
+export function segmentsOf(member) {
+  const segments = member.split('/');
+  const strays =
+    segments.some((s) => s === '' || s === '.' || s === '..') || /\\|%2e|\0/i.test(member);
+  if (strays || /^[a-z][a-z\d+.-]*:/i.test(member)) {
+    throw new GatedMLPError(
+      'ERR_UNSUPPORTED',
+      `${JSON.stringify(member)} is not the name of a file below the checkpoint's folder`,
+    );
+  }
+  return segments;
+}
+
+/**
+ * @param {string} path
+ * @returns {Promise<Located>}
+ */
+async function locatePath(path) {
+  const { promises } = fileSystem();
+  const stats = await promises.stat(path).catch(() => null);
+  const at = Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\'));
+  if (stats?.isDirectory()) {
+    return {
+      url: path,
+      revision: null,
+      file: null,
+      index: null,
+      folder: pathFolder(path),
+      hasConfig: true,
+    };
+  }
+  const folder = pathFolder(at < 0 ? '.' : path.slice(0, at + 1));
+  const member = path.slice(at + 1);
+  if (/\.json$/i.test(member)) {
+    return { url: path, revision: null, file: null, index: member, folder, hasConfig: true };
+  }
+  const hasConfig = CHECKPOINT_FILE.test(member);
+  return { url: path, revision: null, file: new PathFile(path), index: null, folder, hasConfig };
+}
+
+/**
+ * @param {string} path
+ * @returns {Folder}
+ */
+function pathFolder(path) {
+  const { join } = globalThis.process.getBuiltinModule('node:path');
+  /** @param {string} member */
+  const pathOf = (member) => join(path, ...segmentsOf(member));
+  return {
+    name: path,
+    file: (member) => new PathFile(pathOf(member)),
+    async text(member) {
+      const { promises } = fileSystem();
+      return promises.readFile(pathOf(member), 'utf8').catch((cause) => {
+        if (cause.code === 'ENOENT') return null;
+        throw new GatedMLPError(
+          'ERR_HTTP',
+          `${pathOf(member)}: cannot be read (${cause.message})`,
+          { cause },
+        );
+      });
+    },
+  };
+}
+
+/**
+ * The body of a Response that is at hand, as a file.
+ * @param {Response} response
+ * @param {Request} request
+ */
+async function drain(response, { signal, budget }) {
+  const name = /^(data|blob):/.test(response.url)
+    ? response.url.slice(0, 5)
+    : shownUrl(response.url);
+  if (response.status !== 200 || response.bodyUsed) {
+    throw new GatedMLPError(
+      'ERR_HTTP',
+      response.bodyUsed
+        ? `${name}: the body of this Response has been read before`
+        : `${name}: the Response given has status ${response.status}, not 200`,
+      { status: response.status, url: name, attempts: 1 },
+    );
+  }
+  const reader = response.body?.getReader();
+  const onAbort = () => reader?.cancel(signal?.reason).catch(() => {});
+  signal?.addEventListener('abort', onAbort, { once: true });
+  /** @type {Uint8Array<ArrayBuffer>[]} */
+  const parts = [];
+  try {
+    while (reader) {
+      signal?.throwIfAborted();
+      const { done, value } = await reader.read();
+      if (done) break;
+      budget.spend(value.length, 0, name);
+      parts.push(value);
+    }
+    signal?.throwIfAborted();
+    return new BlobFile(new Blob(parts), name);
+  } catch (cause) {
+    signal?.throwIfAborted();
+    onAbort();
+    if (cause instanceof GatedMLPError) throw cause;
+    const words = cause instanceof Error ? cause.message : String(cause);
+    throw new GatedMLPError('ERR_HTTP', `${name}: the body broke off (${words})`, {
+      url: name,
+      attempts: 1,
+      cause,
+    });
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+/** @param {string} url */
+function shownUrl(url) {
+  if (url === '') return 'Response';
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+}
