@@ -1,0 +1,23 @@
+// What the bench asks of everyone it times. The contestants are in peers/ and ours.js.
+
+/**
+ * @typedef {object} Contestant
+ * @property {string} name
+ * @property {'f32' | 'int8' | 'int4' | 'int4 blocks' | import('../../src/binding/held-dtype.js').HeldDtype} weights how they are held
+ * @property {(weights: import('./problem.js').Weights) => Promise<Model>} load
+ */
+
+/**
+ * One set of weights, set up.
+ * @typedef {object} Model
+ * @property {(tokens: number) => Promise<Call>} at made ready for calls of this many tokens
+ * @property {() => unknown} dispose
+ */
+
+/**
+ * @typedef {object} Call
+ * @property {(x: Float32Array) => Float32Array | Promise<Float32Array>} run x and y are [tokens, d], in JavaScript's memory
+ * @property {() => unknown} dispose
+ */
+
+export {};

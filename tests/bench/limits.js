@@ -1,0 +1,129 @@
+// What this machine and engine can do at most, measured with hand-written wasm: bytes a second out of memory, and
+// float32 operations a second with everything in registers. The stream doubles as the sweep that empties the caches.
+
+import wabtModule from 'wabt';
+
+/** More than any cache here holds. */
+const SWEEP_BYTES = 192 * 2 ** 20;
+const PAGE_BYTES = 65536;
+const VECTOR_BYTES = 16;
+/** Independent sums: enough to hide the latency of an operation, few enough to stay in V8's 15 registers. */
+const SUMS = 12;
+const UNROLLED = 2;
+const LANES = 4;
+const FLOPS_PER_ITERATION = SUMS * UNROLLED * LANES * 2;
+const PEAK_ITERATIONS = 2e6 / SUMS;
+const WARM_CALLS = 40;
+const WARM_PART = 50;
+
+/** sum = sum * a + b, spelled for each variant; `sum` and the constants are locals. */
+const STEPS = {
+  simd128: (/** @type {string} */ sum) =>
+    `(f32x4.add (f32x4.mul (local.get ${sum}) (local.get $a)) (local.get $b))`,
+  relaxed: (/** @type {string} */ sum) =>
+    `(f32x4.relaxed_madd (local.get ${sum}) (local.get $a) (local.get $b))`,
+};
+
+/** Whether this engine runs relaxed SIMD. */
+export function hasRelaxedSimd() {
+  // (func (param v128 v128 v128) (result v128) (f32x4.relaxed_madd (local.get 0) (local.get 1) (local.get 2)))
+  const bytes = [
+    0, 97, 115, 109, 1, 0, 0, 0, 1, 8, 1, 96, 3, 123, 123, 123, 1, 123, 3, 2, 1, 0, 10, 13, 1, 11,
+    0, 32, 0, 32, 1, 32, 2, 0xfd, 0x85, 0x02, 11,
+  ];
+  return WebAssembly.validate(Uint8Array.from(bytes));
+}
+
+/** @returns {Promise<{ stream: () => number, peaks: Record<string, () => number> }>} rates in GB/s and GFLOP/s */
+export async function makeLimits() {
+  const { memory, stream } = await instantiate(streamText());
+  // Pages that were never written are all one page of zeros, which stays in the cache.
+  new Uint8Array(memory.buffer).fill(1);
+  /** @type {Record<string, () => number>} */
+  const peaks = {};
+  for (const variant of hasRelaxedSimd() ? /** @type {const} */ (['simd128', 'relaxed']) : ['simd128']) {
+    const { peak } = await instantiate(peakText(STEPS[/** @type {keyof typeof STEPS} */ (variant)]));
+    await warm(() => peak(PEAK_ITERATIONS / WARM_PART));
+    peaks[variant] = () => (PEAK_ITERATIONS * FLOPS_PER_ITERATION) / seconds(() => peak(PEAK_ITERATIONS)) / 1e9;
+  }
+  await warm(() => stream(SWEEP_BYTES / WARM_PART));
+  return {
+    stream: () => SWEEP_BYTES / seconds(() => stream(SWEEP_BYTES)) / 1e9,
+    peaks,
+  };
+}
+
+/** @param {() => unknown} run */
+function seconds(run) {
+  const start = performance.now();
+  run();
+  return (performance.now() - start) / 1000;
+}
+
+/** Small calls with pauses, in which the engine puts its optimised code in place. @param {() => unknown} run */
+async function warm(run) {
+  for (let call = 0; call < WARM_CALLS; call++) {
+    run();
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+}
+
+/** @param {string} text @returns {Promise<Record<string, (n: number) => number> & { memory: WebAssembly.Memory }>} */
+async function instantiate(text) {
+  const wabt = await wabtModule();
+  const parsed = wabt.parseWat('limits.wat', text, { simd: true, relaxed_simd: true });
+  const { buffer } = parsed.toBinary({});
+  parsed.destroy();
+  const { instance } = await WebAssembly.instantiate(/** @type {any} */ (buffer));
+  return /** @type {any} */ (instance.exports);
+}
+
+/** Reads n bytes in four streams of accumulators over one address. */
+function streamText() {
+  const WIDTH = 8;
+  const [sums, loads] = [4, Array.from({ length: WIDTH }, (_, i) => i)];
+  const adds = loads.map(
+    (i) =>
+      `(local.set $s${i % sums} (v128.xor (local.get $s${i % sums})
+        (v128.load offset=${i * VECTOR_BYTES} (local.get $at))))`,
+  );
+  return `(module
+    (memory (export "memory") ${SWEEP_BYTES / PAGE_BYTES})
+    (func (export "stream") (param $n i32) (result i32)
+      (local $at i32) ${locals(sums)}
+      (loop $next
+        ${adds.join('\n')}
+        (local.set $at (i32.add (local.get $at) (i32.const ${WIDTH * VECTOR_BYTES})))
+        (br_if $next (i32.lt_u (local.get $at) (local.get $n))))
+      (i32x4.extract_lane 0 ${folded(sums, 'v128.xor')})))`;
+}
+
+/** @param {(sum: string) => string} step */
+function peakText(step) {
+  const names = Array.from({ length: SUMS }, (_, i) => `$s${i}`);
+  const steps = names.map((sum) => `(local.set ${sum} ${step(sum)})`);
+  const starts = names.map((sum, i) => `(local.set ${sum} (f32x4.splat (f32.const ${i + 1})))`);
+  return `(module
+    (func (export "peak") (param $n i32) (result f32)
+      (local $a v128) (local $b v128) ${locals(SUMS)}
+      (local.set $a (f32x4.splat (f32.const 0.5)))
+      (local.set $b (f32x4.splat (f32.const 0.75)))
+      ${starts.join('\n')}
+      (loop $next
+        ${Array(UNROLLED).fill(steps.join('\n')).join('\n')}
+        (local.set $n (i32.sub (local.get $n) (i32.const 1)))
+        (br_if $next (local.get $n)))
+      (f32x4.extract_lane 0 ${folded(SUMS, 'f32x4.add')})))`;
+}
+
+/** @param {number} count */
+function locals(count) {
+  return Array.from({ length: count }, (_, i) => `(local $s${i} v128)`).join(' ');
+}
+
+/** @param {number} count @param {string} operator */
+function folded(count, operator) {
+  let text = '(local.get $s0)';
+  for (let i = 1; i < count; i++) text = `(${operator} ${text} (local.get $s${i}))`;
+  return text;
+}

@@ -1,0 +1,112 @@
+// gated-mlp itself through its public forward(x, { out }), copies included: every dtype in which it holds weights, and
+// every variant that this engine runs. Also the same arithmetic as plain JavaScript loops.
+
+import { GatedMLP, GatedMLPError, Runtime } from '../../src/binding/index.js';
+import { plainForward } from './plain.js';
+
+/** @typedef {import('./contestant.js').Contestant} Contestant */
+/** @typedef {import('./problem.js').Weights} Weights */
+
+export const DTYPES = /** @type {const} */ (['float32', 'float16', 'bfloat16', 'q8_0', 'q4_1']);
+
+/**
+ * @param {'simd128' | 'relaxed'} variant
+ * @param {(missing: string) => void} report told of what this build does not have
+ * @returns {Promise<Contestant[]>}
+ */
+export async function ourContestants(variant, report) {
+  const runtime = await unlessUnsupported(
+    Runtime.create({ variant: /** @type {any} */ (variant) }),
+    () => report(`the ${variant} variant`),
+  );
+  if (!runtime) return [];
+  const contestants = [];
+  for (const dtype of DTYPES) {
+    const held = GatedMLP.create(32, 32, { dtype: /** @type {any} */ (dtype), runtime });
+    const probe = await unlessUnsupported(held, () => report(`${dtype} weights (${variant})`));
+    if (!probe) continue;
+    probe.dispose();
+    contestants.push(ourContestant(runtime, variant, dtype));
+  }
+  return contestants;
+}
+
+/**
+ * @param {Runtime} runtime
+ * @param {string} variant
+ * @param {typeof DTYPES[number]} dtype
+ * @returns {Contestant}
+ */
+function ourContestant(runtime, variant, dtype) {
+  return {
+    name: `gated-mlp ${dtype} ${variant}`,
+    weights: dtype,
+    variant,
+    async load(weights) {
+      const { d, dFf } = weights;
+      const mlp = await GatedMLP.create(d, dFf, { dtype: /** @type {any} */ (dtype), runtime });
+      mlp.loadStateDict(stateDict(weights));
+      return {
+        async at(tokens) {
+          const out = new Float32Array(tokens * d);
+          return {
+            run: (x) => /** @type {Float32Array} */ (mlp.forward(x, { out })),
+            dispose() {},
+          };
+        },
+        dispose: () => mlp.dispose(),
+      };
+    },
+  };
+}
+
+/** @type {Contestant} */
+export const plainLoops = {
+  name: 'plain JS loops',
+  weights: 'plain',
+  async load({ d, dFf, gate, up, down }) {
+    const named = { 'gate_proj.weight': gate, 'up_proj.weight': up, 'down_proj.weight': down };
+    return {
+      async at(tokens) {
+        const out = new Float32Array(tokens * d);
+        return {
+          run(x) {
+            plainForward(out, x, named, d, dFf);
+            return out;
+          },
+          dispose() {},
+        };
+      },
+      dispose() {},
+    };
+  },
+};
+
+/** @param {Weights} weights */
+function stateDict({ d, dFf, gate, up, down }) {
+  /** @param {Float32Array} values @param {number[]} shape */
+  const entry = (values, shape) => ({ dtype: 'F32', shape, data: new Uint8Array(values.buffer) });
+  return new Map([
+    ['gate_proj.weight', entry(gate, [dFf, d])],
+    ['up_proj.weight', entry(up, [dFf, d])],
+    ['down_proj.weight', entry(down, [d, dFf])],
+  ]);
+}
+
+/**
+ * What the promise gives, or undefined where the build says that it cannot.
+ * @template T
+ * @param {Promise<T>} promise
+ * @param {() => void} otherwise
+ * @returns {Promise<T | undefined>}
+ */
+async function unlessUnsupported(promise, otherwise) {
+  try {
+    return await promise;
+  } catch (error) {
+    const code = error instanceof GatedMLPError ? error.code : '';
+    if (code !== 'ERR_UNSUPPORTED' && code !== 'ERR_DTYPE') throw error;
+    otherwise();
+    return undefined;
+  }
+}

@@ -1,0 +1,42 @@
+// ONNX Runtime Web on its wasm backend. One copy of the package has one thread count, fixed at first use.
+
+import { onnxModel } from '../formats/onnx.js';
+
+/** @typedef {import('../contestant.js').Contestant} Contestant */
+
+/** @type {[string, import('../formats/onnx.js').Kind][]} */
+const KINDS = [
+  ['f32', 'f32'],
+  ['int8', 'int8'],
+  ['int4 blocks', 'int4'],
+];
+
+/** @returns {Promise<Contestant[]>} */
+export async function ortContestants() {
+  const ort = await import('onnxruntime-web');
+  ort.env.wasm.numThreads = 1;
+  ort.env.logLevel = 'error';
+  return KINDS.map(([label, kind]) => ({
+    name: `ORT ${label}`,
+    weights: label,
+    async load(weights) {
+      const session = await ort.InferenceSession.create(onnxModel(weights, kind), {
+        executionProviders: ['wasm'],
+        graphOptimizationLevel: 'all',
+      });
+      return {
+        async at(tokens) {
+          return {
+            async run(x) {
+              const input = new ort.Tensor('float32', x, [tokens, weights.d]);
+              const { down } = await session.run({ x: input });
+              return /** @type {Float32Array} */ (down.data);
+            },
+            dispose() {},
+          };
+        },
+        dispose: () => session.release(),
+      };
+    },
+  }));
+}

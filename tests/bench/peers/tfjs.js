@@ -1,0 +1,48 @@
+// TensorFlow.js on its wasm backend. Weights are held transposed: matMul's own transposeB is a slow loop there.
+
+import { transpose } from '../formats/quantise.js';
+
+/** @typedef {import('../contestant.js').Contestant} Contestant */
+
+/** @returns {Promise<Contestant[]>} */
+export async function tfjsContestants() {
+  const tf = await import('@tensorflow/tfjs-core');
+  await import('@tensorflow/tfjs-backend-wasm');
+  await tf.setBackend('wasm');
+  await tf.ready();
+  if (tf.getBackend() !== 'wasm') throw new Error(`tfjs runs on ${tf.getBackend()}, not on wasm`);
+  return [
+    {
+      name: 'tfjs f32',
+      weights: 'f32',
+      async load({ d, dFf, gate, up, down }) {
+        const held = [
+          tf.tensor2d(transpose(gate, dFf, d), [d, dFf]),
+          tf.tensor2d(transpose(up, dFf, d), [d, dFf]),
+          tf.tensor2d(transpose(down, d, dFf), [dFf, d]),
+        ];
+        /** @param {Float32Array} x @param {number} tokens */
+        const forward = (x, tokens) => {
+          const input = tf.tensor2d(x, [tokens, d]);
+          const z = tf.matMul(input, held[0]);
+          const act = tf.mul(z, tf.sigmoid(z));
+          return tf.matMul(tf.mul(act, tf.matMul(input, held[1])), held[2]);
+        };
+        return {
+          async at(tokens) {
+            return {
+              run(x) {
+                const y = tf.tidy(() => forward(x, tokens));
+                const values = /** @type {Float32Array} */ (y.dataSync());
+                y.dispose();
+                return values;
+              },
+              dispose() {},
+            };
+          },
+          dispose: () => tf.dispose(held),
+        };
+      },
+    },
+  ];
+}
