@@ -1,0 +1,47 @@
+// The page's seal: says in words whether what is shown was checked, against what, and how well it agrees. Red beyond the
+// tolerance or when the weights file is not the recorded one; amber where a check was not possible; never green unchecked.
+
+import { byId } from './dom.js';
+import { scientific } from './format.js';
+import { text } from './text.js';
+
+/** Largest |ours - Hugging Face| of a token, as a share of that token's norm, that float32 arithmetic explains. */
+export const TOLERANCE = 2e-6;
+
+/** @typedef {'pending' | 'ok' | 'warning' | 'bad'} BadgeState */
+/** @typedef {import('./protocol.js').VerifyMessage} VerifyMessage */
+
+const SYMBOLS = { pending: '\u2026', ok: '\u2713', warning: '!', bad: '\u2715' };
+
+/**
+ * @param {VerifyMessage} result
+ * @returns {{ state: BadgeState, words: string }}
+ */
+export function verdict({ worst, token, tokens, digest, expected }) {
+  const figure = scientific(worst);
+  if (digest !== null && expected !== null && digest !== expected) {
+    return { state: 'bad', words: text.badge.altered(figure) };
+  }
+  // Written so that a NaN is too far.
+  if (!(worst <= TOLERANCE)) return { state: 'bad', words: text.badge.tooFar(token, figure) };
+  if (digest === null || expected === null) {
+    return { state: 'warning', words: text.badge.unhashed(tokens, figure) };
+  }
+  return { state: 'ok', words: text.badge.ok(tokens, figure) };
+}
+
+export class Badge {
+  #node = byId('badge');
+  #symbol = byId('badge-symbol');
+  #words = byId('badge-words');
+
+  /**
+   * @param {BadgeState} state
+   * @param {string} words
+   */
+  show(state, words) {
+    this.#node.dataset.state = state;
+    this.#symbol.textContent = SYMBOLS[state];
+    this.#words.textContent = words;
+  }
+}

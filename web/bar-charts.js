@@ -1,0 +1,138 @@
+// Three small SVG charts of the inspector: a unit's act over all tokens, the output channels that a closed gate moves, and
+// recorded next-token probabilities before and after. Each is drawn anew from plain numbers; the bars carry their figures.
+
+import { CLASS_NAMES } from './colours.js';
+import { el, svg } from './dom.js';
+import { number, percent } from './format.js';
+import { text } from './text.js';
+
+const WIDTH = 360;
+
+/** @typedef {import('./definitions.js').GateClass} GateClass */
+
+const TOKENS_HEIGHT = 44;
+
+/**
+ * One bar a token, upwards for an open gate and downwards for a negative one, on a square-root scale so that a leak is
+ * visible beside a wide open gate.
+ * @param {{ values: { act: number, gateClass: GateClass }[], selected: number, label: string }} view
+ */
+export function unitOverTokens({ values, selected, label }) {
+  const root = (/** @type {number} */ v) => Math.sign(v) * Math.sqrt(Math.abs(v));
+  const highest = Math.max(1, ...values.map(({ act }) => root(act)));
+  const lowest = Math.min(-0.55, ...values.map(({ act }) => root(act)));
+  const zero = (highest / (highest - lowest)) * TOKENS_HEIGHT;
+  const step = WIDTH / values.length;
+  const bars = values.map(({ act, gateClass }, token) => {
+    const size = Math.max(1, (Math.abs(root(act)) / (highest - lowest)) * TOKENS_HEIGHT);
+    return svg('rect', {
+      class: `band-${CLASS_NAMES[gateClass]} bar-outline`,
+      x: token * step + 0.75,
+      width: step - 1.5,
+      y: act < 0 ? zero : zero - size,
+      height: size,
+    });
+  });
+  return svg(
+    'svg',
+    {
+      class: 'unit-tokens',
+      viewBox: `0 -2 ${WIDTH} ${TOKENS_HEIGHT + 4}`,
+      role: 'img',
+      'aria-label': label,
+    },
+    svg('rect', {
+      class: 'here',
+      x: selected * step - 0.5,
+      y: -2,
+      width: step + 1,
+      height: TOKENS_HEIGHT + 4,
+    }),
+    svg('path', { class: 'zero', d: `M0 ${zero}H${WIDTH}` }),
+    ...bars,
+  );
+}
+
+const CHANNEL_ROW = 14;
+const CHANNEL_LABEL = 30;
+const CHANNEL_COLUMNS = 2;
+const COLUMN_GAP = 12;
+
+/**
+ * A line from the old value of each channel to the new one, around a common zero; in two columns.
+ * @param {import('./protocol.js').ChannelChange[]} channels
+ */
+export function channelChanges(channels) {
+  const largest = Math.max(
+    1e-30,
+    ...channels.flatMap((c) => [Math.abs(c.before), Math.abs(c.after)]),
+  );
+  const perColumn = Math.ceil(channels.length / CHANNEL_COLUMNS);
+  const columnWidth = (WIDTH - COLUMN_GAP * (CHANNEL_COLUMNS - 1)) / CHANNEL_COLUMNS;
+  const half = (columnWidth - CHANNEL_LABEL - 6) / 2;
+  const height = perColumn * CHANNEL_ROW;
+  const rows = channels.map((change, place) => {
+    const left = Math.floor(place / perColumn) * (columnWidth + COLUMN_GAP);
+    const x = (/** @type {number} */ value) =>
+      left + CHANNEL_LABEL + half + (value / largest) * half;
+    return channelRow(change, left, ((place % perColumn) + 0.5) * CHANNEL_ROW, x);
+  });
+  return svg(
+    'svg',
+    {
+      class: 'channels',
+      viewBox: `0 0 ${WIDTH} ${height}`,
+      role: 'img',
+      'aria-label': text.inspector.channels,
+    },
+    ...rows,
+  );
+}
+
+/**
+ * @param {import('./protocol.js').ChannelChange} change
+ * @param {number} left
+ * @param {number} y
+ * @param {(value: number) => number} x
+ */
+function channelRow({ channel, before, after }, left, y, x) {
+  return svg(
+    'g',
+    {},
+    svg('title', {}, text.inspector.channelLabel(channel, number(before), number(after))),
+    svg('text', { x: left + CHANNEL_LABEL - 6, y: y + 4, 'text-anchor': 'end' }, String(channel)),
+    svg('path', { class: 'zero', d: `M${x(0)} ${y - CHANNEL_ROW / 2}v${CHANNEL_ROW}` }),
+    svg('path', { class: 'moved', d: `M${x(before)} ${y}H${x(after)}` }),
+    svg('circle', { class: 'before', cx: x(before), cy: y, r: 3 }),
+    svg('circle', { class: 'after', cx: x(after), cy: y, r: 3 }),
+  );
+}
+
+/**
+ * The likeliest next tokens, as bars; with the gate closed the old value stays as a line.
+ * @param {import('./recorded-runs.js').Guess[]} guesses
+ * @param {boolean} closed
+ */
+export function nextTokenBars(guesses, closed) {
+  const figure = (/** @type {import('./recorded-runs.js').Probability} */ { value, isBound }) =>
+    isBound ? text.inspector.below(percent(value)) : percent(value);
+  const rows = guesses.map(({ piece, open, shut }) => {
+    const shown = closed ? shut : open;
+    const ghost = el('i', { class: 'ghost' });
+    ghost.style.width = open.isBound ? '0' : `${open.value * 100}%`;
+    const bar = el('i', { class: 'solid' });
+    bar.style.width = shown.isBound ? '0' : `${shown.value * 100}%`;
+    return el(
+      'li',
+      {},
+      el('span', { class: 'guess' }, piece),
+      el('span', { class: 'track', 'aria-hidden': 'true' }, ghost, bar),
+      el(
+        'span',
+        { class: 'figure' },
+        closed ? `${figure(open)} \u2192 ${figure(shut)}` : figure(open),
+      ),
+    );
+  });
+  return el('ul', { class: 'next-tokens' }, ...rows);
+}

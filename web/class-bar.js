@@ -1,0 +1,68 @@
+// The legend that is also a count: one wide bar of the selected token's gates in four parts with names and numbers, and the
+// threshold slider (logarithmic, with marks) with its number box.
+
+import { CLASS_NAMES } from './colours.js';
+import { MARKED_TAUS, MAX_TAU, MIN_TAU } from './definitions.js';
+import { byId, el } from './dom.js';
+import { number } from './format.js';
+import { text } from './text.js';
+
+/** The slider's positions; its value is the logarithm of the threshold. */
+const SLIDER_STEPS = 600;
+
+/** @typedef {import('./scene.js').Scene} Scene */
+
+export class ClassBar {
+  #parts = CLASS_NAMES.map((name) => ({
+    bar: el('i', { class: `part band-${name}` }),
+    count: el('b'),
+    item: el('li', { 'data-class': name }),
+  }));
+  #slider = /** @type {HTMLInputElement} */ (byId('tau-slider'));
+  #box = /** @type {HTMLInputElement} */ (byId('tau'));
+
+  /** @param {{ onTau: (tau: number) => void }} actions */
+  constructor({ onTau }) {
+    byId('class-bar').append(...this.#parts.map(({ bar }) => bar));
+    this.#parts.forEach(({ item, count }, i) => {
+      const swatch = el('span', { class: `swatch band-${CLASS_NAMES[i]}`, 'aria-hidden': 'true' });
+      item.append(swatch, count, ` ${text.classes[i]}`);
+    });
+    byId('class-counts').append(...this.#parts.map(({ item }) => item));
+    this.#slider.max = String(SLIDER_STEPS);
+    this.#slider.addEventListener('input', () => onTau(tauAt(Number(this.#slider.value))));
+    this.#box.addEventListener('change', () => {
+      const tau = Number(this.#box.value);
+      if (tau >= MIN_TAU && tau <= MAX_TAU) onTau(tau);
+      else this.#box.value = number(tauAt(Number(this.#slider.value)));
+    });
+    byId('tau-marks').append(
+      ...MARKED_TAUS.map((tau) => el('option', { value: positionOf(tau), label: String(tau) })),
+    );
+  }
+
+  /** @param {Scene} scene */
+  update({ counts, state }) {
+    const { counts: here } = counts[state.token];
+    this.#parts.forEach(({ bar, count }, i) => {
+      bar.style.flexGrow = String(here[i]);
+      count.textContent = String(here[i]);
+    });
+    if (tauAt(Number(this.#slider.value)) !== state.tau) {
+      this.#slider.value = String(positionOf(state.tau));
+    }
+    this.#slider.setAttribute('aria-valuetext', String(state.tau));
+    if (Number(this.#box.value) !== state.tau) this.#box.value = String(state.tau);
+  }
+}
+
+/** @param {number} position */
+function tauAt(position) {
+  const tau = MIN_TAU * (MAX_TAU / MIN_TAU) ** (position / SLIDER_STEPS);
+  return Number(tau.toPrecision(2));
+}
+
+/** @param {number} tau */
+function positionOf(tau) {
+  return Math.round((SLIDER_STEPS * Math.log(tau / MIN_TAU)) / Math.log(MAX_TAU / MIN_TAU));
+}

@@ -1,0 +1,78 @@
+// The controls that stand in the markup: layer, prompt, token and sort order, the theme switch, the dialog's button.
+// They read the state to show it and hand changes to the page.
+
+import { SORT_KEYS } from './definitions.js';
+import { byId, el } from './dom.js';
+import { SHIPPED } from './models.js';
+import { text } from './text.js';
+
+const THEMES = /** @type {const} */ (['auto', 'light', 'dark']);
+
+/** @typedef {import('./state.js').State} State */
+
+/**
+ * @param {string} id
+ * @param {[string, string][]} options value and label
+ */
+function fillSelect(id, options) {
+  const select = /** @type {HTMLSelectElement} */ (byId(id));
+  select.replaceChildren(...options.map(([value, label]) => el('option', { value }, label)));
+  return select;
+}
+
+/**
+ * @param {{ state: () => State, change: (patch: Partial<State>) => void, leaveForeign: () => void,
+ *   openDialog: () => void }} page
+ */
+export function bindControls({ state, change, leaveForeign, openDialog }) {
+  const layer = fillSelect(
+    'layer-select',
+    SHIPPED.layers.map((n) => [String(n), String(n)]),
+  );
+  const prompt = fillSelect(
+    'prompt-select',
+    SHIPPED.prompts.map((name) => [name, text.prompts[/** @type {'chat'} */ (name)].label]),
+  );
+  const sort = fillSelect(
+    'sort-select',
+    SORT_KEYS.map((key) => [key, text.sorts[key]]),
+  );
+  const token = /** @type {HTMLSelectElement} */ (byId('token-select'));
+  const show = () => {
+    layer.value = String(state().layer);
+    prompt.value = state().prompt;
+    sort.value = state().sort;
+  };
+  show();
+  window.addEventListener('popstate', () => queueMicrotask(show));
+  layer.addEventListener('change', () => {
+    leaveForeign();
+    change({ layer: Number(layer.value), closed: [] });
+  });
+  prompt.addEventListener('change', () => {
+    leaveForeign();
+    change({ prompt: prompt.value, token: 0, closed: [] });
+  });
+  token.addEventListener('change', () => change({ token: Number(token.value) }));
+  sort.addEventListener('change', () =>
+    change({ sort: /** @type {State['sort']} */ (sort.value) }),
+  );
+  byId('load-open').addEventListener('click', openDialog);
+  bindTheme();
+}
+
+function bindTheme() {
+  const button = byId('theme');
+  /** @type {(typeof THEMES)[number]} */
+  let theme = 'auto';
+  const show = () => {
+    if (theme === 'auto') delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = theme;
+    byId('theme-name').textContent = text.theme[theme];
+  };
+  button.addEventListener('click', () => {
+    theme = THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length];
+    show();
+  });
+  show();
+}

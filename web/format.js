@@ -1,0 +1,52 @@
+// Numbers for people: three significant digits, a true minus sign, percent with as many digits as say something.
+
+const MINUS = '\u2212';
+
+/**
+ * @param {number} value
+ * @param {number} [digits] significant digits
+ */
+export function number(value, digits = 3) {
+  if (!Number.isFinite(value)) return String(value);
+  if (value === 0) return '0';
+  const size = Math.abs(value);
+  if (size < 1e-4 || size >= 1e6) return scientific(value, digits);
+  const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(size)));
+  return size.toFixed(decimals).replace(/^/, value < 0 ? MINUS : '');
+}
+
+/**
+ * @param {number} value
+ * @param {number} [digits]
+ */
+export function scientific(value, digits = 2) {
+  const [mantissa, exponent] = value.toExponential(digits - 1).split('e');
+  const power = Number(exponent);
+  return `${mantissa.replace('-', MINUS)}e${power < 0 ? MINUS : ''}${Math.abs(power)}`;
+}
+
+/** @param {number} share between 0 and 1 */
+export function percent(share) {
+  const value = share * 100;
+  const size = Math.abs(value);
+  if (size > 0 && size < 0.01) return `${scientific(value)}\u202f%`;
+  const decimals = size >= 10 || size === 0 ? 0 : size >= 1 ? 1 : 2;
+  return `${size.toFixed(decimals).replace(/^/, value < 0 ? MINUS : '')}\u202f%`;
+}
+
+/**
+ * @param {number} bytes
+ */
+export function megabytes(bytes) {
+  return bytes < 1e6 ? `${(bytes / 1e3).toFixed(0)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+/**
+ * A token as it can be read: line breaks and lone spaces made visible.
+ * @param {string} token
+ */
+export function readable(token) {
+  return token
+    .replaceAll('\n', '\u21b5')
+    .replace(/^ +$/, (spaces) => '\u2423'.repeat(spaces.length));
+}

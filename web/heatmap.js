@@ -1,0 +1,129 @@
+// The map of all tokens: one row a token, one column a unit, coloured by class. Canvas only; the keyboard and the
+// screen reader's grid lie over it (cell-grid.js). The backing store has one pixel a unit, so a screen that is narrower
+// averages neighbours and a denser one shows each unit.
+
+import { classOf } from './definitions.js';
+import { el } from './dom.js';
+
+/** Height of the whole map in CSS pixels, as far as whole pixels a row allow. */
+const TARGET_HEIGHT = 190;
+const MIN_ROW = 3;
+const MAX_ROW = 8;
+/** Beyond this many units neighbours share a column of pixels, and the strongest class is shown. */
+const MAX_COLUMNS = 4096;
+
+/** @typedef {import('./scene.js').Scene} Scene */
+/** @typedef {import('./colours.js').Palette} Palette */
+
+export class Heatmap {
+  #canvas = el('canvas', { class: 'map-canvas', 'aria-hidden': 'true' });
+  #row = el('div', { class: 'mark mark-row', 'aria-hidden': 'true' });
+  #hoverRow = el('div', { class: 'mark mark-row is-hover', 'aria-hidden': 'true' });
+  #column = el('div', { class: 'mark mark-column', 'aria-hidden': 'true' });
+  #hoverColumn = el('div', { class: 'mark mark-column is-hover', 'aria-hidden': 'true' });
+  /** @type {Scene | null} */
+  #scene = null;
+  /** @type {Palette | null} */
+  #palette = null;
+  #rowHeight = MIN_ROW;
+
+  /** @param {HTMLElement} host a positioned box */
+  constructor(host) {
+    host.append(this.#canvas, this.#hoverRow, this.#row, this.#hoverColumn, this.#column);
+  }
+
+  /**
+   * @param {Scene} scene
+   * @param {Palette} palette
+   */
+  update(scene, palette) {
+    const before = this.#scene;
+    const stale =
+      before === null ||
+      before.numbers !== scene.numbers ||
+      before.order !== scene.order ||
+      before.state.tau !== scene.state.tau ||
+      this.#palette !== palette;
+    this.#scene = scene;
+    this.#palette = palette;
+    if (stale) this.#paint(scene, palette);
+    this.#placeMarks(scene);
+  }
+
+  /**
+   * The cell under a point given as shares of the map's width and height.
+   * @param {number} x
+   * @param {number} y
+   */
+  cellAt(x, y) {
+    if (this.#scene === null) return null;
+    const { order, numbers } = this.#scene;
+    const column = Math.floor(x * numbers.dFf);
+    const token = Math.min(numbers.tokens - 1, Math.floor(y * numbers.tokens));
+    if (column < 0 || column >= order.length || token < 0) return null;
+    return { token, unit: order[column] };
+  }
+
+  /**
+   * @param {Scene} scene
+   * @param {Palette} palette
+   */
+  #paint(scene, palette) {
+    const { tokens, dFf } = scene.numbers;
+    const columns = Math.min(dFf, MAX_COLUMNS);
+    this.#rowHeight = Math.max(MIN_ROW, Math.min(MAX_ROW, Math.floor(TARGET_HEIGHT / tokens)));
+    const height = this.#rowHeight * tokens;
+    this.#canvas.width = columns;
+    this.#canvas.height = height;
+    this.#canvas.style.height = `${height}px`;
+    const context = /** @type {CanvasRenderingContext2D} */ (this.#canvas.getContext('2d'));
+    const image = context.createImageData(columns, height);
+    const pixels = new Uint32Array(image.data.buffer).fill(palette.gap);
+    for (let token = 0; token < tokens; token++) {
+      const top = token * this.#rowHeight * columns;
+      paintRow(pixels.subarray(top, top + columns), scene, token, palette.classes);
+      for (let line = 1; line < this.#rowHeight - 1; line++) {
+        pixels.copyWithin(top + line * columns, top, top + columns);
+      }
+    }
+    context.putImageData(image, 0, 0);
+  }
+
+  /** @param {Scene} scene */
+  #placeMarks({ state, hover, columnOf, numbers }) {
+    const rowTop = (/** @type {number} */ token) => `${token * this.#rowHeight - 1}px`;
+    const place = (/** @type {HTMLElement} */ mark, /** @type {number | null} */ unit) => {
+      mark.hidden = unit === null || unit >= columnOf.length;
+      if (unit !== null) mark.style.left = `${(columnOf[unit] / numbers.dFf) * 100}%`;
+    };
+    for (const mark of [this.#row, this.#hoverRow]) mark.style.height = `${this.#rowHeight + 1}px`;
+    this.#row.style.top = rowTop(state.token);
+    this.#hoverRow.hidden = hover === null;
+    if (hover !== null) this.#hoverRow.style.top = rowTop(hover.token);
+    place(this.#column, state.unit);
+    place(this.#hoverColumn, hover?.unit ?? null);
+  }
+}
+
+/**
+ * One row of class colours. Several units that fall on one pixel show the class of the largest |a|.
+ * @param {Uint32Array} pixels
+ * @param {Scene} scene
+ * @param {number} token
+ * @param {Uint32Array} colours by class
+ */
+function paintRow(pixels, { numbers, order, state }, token, colours) {
+  const { gate, activated, width, shape, dFf } = numbers;
+  const perPixel = dFf / pixels.length;
+  let column = -1;
+  let strongest = -1;
+  for (let k = 0; k < order.length; k++) {
+    const i = token * width + order[k];
+    const pixel = Math.floor(k / perPixel);
+    const size = Math.abs(activated[i]);
+    if (pixel === column && size <= strongest) continue;
+    column = pixel;
+    strongest = size;
+    pixels[pixel] = colours[classOf(gate[i], activated[i], state.tau, shape)];
+  }
+}

@@ -1,0 +1,206 @@
+// One gate, looked into: its class in words, the point on the activation's curve, the product as a row of numbers, the unit
+// over all tokens, and what happens when it is closed. It shows what it is handed; closing is asked of the caller.
+
+import { ActCurveChart } from './act-curve.js';
+import { channelChanges, nextTokenBars, unitOverTokens } from './bar-charts.js';
+import { CLASS_NAMES } from './colours.js';
+import { CROSSING, LEAKING, OPEN, rankOf, SHUT, signCases } from './definitions.js';
+import { el } from './dom.js';
+import { number, percent } from './format.js';
+import { text } from './text.js';
+
+/** @typedef {import('./scene.js').Scene} Scene */
+/** @typedef {import('./scene.js').Cell} Cell */
+/** @typedef {import('./protocol.js').EffectMessage} EffectMessage */
+/** @typedef {ReturnType<typeof import('./recorded-runs.js').recordedGuesses>} Guesses */
+/**
+ * What was computed for the pinned cell: closing it alone, and the gates closed by hand together.
+ * @typedef {{ alone: EffectMessage | null, together: EffectMessage | null, guesses: Guesses }} Effects
+ */
+
+const words = text.inspector;
+
+export class Inspector {
+  #title = el('h2', { id: 'inspector-title' });
+  #mode = el('span', { class: 'mode' });
+  #place = el('p', { class: 'place' });
+  #class = el('p', { class: 'class-line' });
+  #curveHost = el('div');
+  #curve = new ActCurveChart(this.#curveHost);
+  #product = el('dl', { class: 'product' });
+  #rank = el('p', { class: 'rank' });
+  #tokens = el('figure', { class: 'over-tokens' });
+  #button = el('button', { type: 'button', class: 'primary', id: 'close-gate' });
+  #effect = el('p', { class: 'effect', id: 'effect' });
+  #channels = el('figure', { class: 'channel-figure' });
+  #recorded = el('figure', { class: 'recorded' });
+  #body = el('div', { class: 'inspector-body' });
+  #empty = el('p', { class: 'empty' }, words.empty);
+
+  /**
+   * @param {HTMLElement} host
+   * @param {{ onToggleClosed: () => void }} actions
+   */
+  constructor(host, { onToggleClosed }) {
+    this.#button.addEventListener('click', onToggleClosed);
+    this.#body.append(
+      el(
+        'header',
+        {},
+        el('div', { class: 'title-row' }, this.#title, this.#mode, this.#rank),
+        this.#place,
+      ),
+      this.#class,
+      this.#curveHost,
+      this.#product,
+      this.#tokens,
+      el('div', { class: 'close-row' }, this.#button, this.#effect),
+      this.#recorded,
+      this.#channels,
+    );
+    host.append(this.#body, this.#empty);
+  }
+
+  /**
+   * @param {Scene} scene
+   * @param {Effects} effects of the pinned unit at the selected token
+   * @param {number | string} layer
+   */
+  update(scene, effects, layer) {
+    const cell = scene.focus;
+    const visible = cell !== null && scene.has(cell);
+    this.#body.hidden = !visible;
+    this.#empty.hidden = visible;
+    if (cell === null || !visible) return;
+    const pinned = cell.unit === scene.state.unit && cell.token === scene.state.token;
+    const { pieces } = scene.numbers;
+    this.#title.textContent = words.title(cell.unit);
+    this.#mode.textContent = pinned ? words.pinned : words.peek;
+    this.#place.textContent = words.place(layer, cell.token, pieces[cell.token]);
+    this.#updateGate(scene, cell);
+    this.#updateProduct(scene, cell);
+    this.#updateTokens(scene, cell);
+    this.#updateEffects(scene, effects, pinned);
+  }
+
+  /**
+   * @param {Scene} scene
+   * @param {Cell} cell
+   */
+  #updateGate(scene, cell) {
+    const { gate, activated, width, curve, shape, act } = scene.numbers;
+    const i = cell.token * width + cell.unit;
+    const gateClass = scene.classAt(cell);
+    const sentence = text.classSentences[gateClass];
+    const chip = el('span', {
+      class: `swatch band-${CLASS_NAMES[gateClass]}`,
+      'aria-hidden': 'true',
+    });
+    this.#class.replaceChildren(chip, sentence);
+    const point = { name: act, g: number(gate[i]), a: number(activated[i]), sentence };
+    this.#curve.update({
+      curve,
+      shape,
+      tau: scene.state.tau,
+      gate: gate[i],
+      act: activated[i],
+      label: words.curveLabel(point),
+    });
+  }
+
+  /**
+   * @param {Scene} scene
+   * @param {Cell} cell
+   */
+  #updateProduct({ numbers }, { token, unit }) {
+    const { gate, activated, up, hidden, contribution, columnNorms, width, dFf } = numbers;
+    const i = token * width + unit;
+    const cells = [
+      ['g', gate[i], ''],
+      ['a = act(g)', activated[i], '\u2192'],
+    ];
+    if (up !== null && hidden !== null && contribution !== null && columnNorms !== null) {
+      cells.push(
+        ['u', up[i], '\u00d7'],
+        ['h = a\u2009u', hidden[i], '='],
+        ['\u2016d\u2016', columnNorms[unit], '\u00d7'],
+        ['c', contribution[i], '='],
+      );
+      this.#rank.textContent = words.rank(rankOf(contribution, token, width, unit), dFf);
+    } else this.#rank.textContent = '';
+    this.#product.replaceChildren(
+      ...cells.map(([name, value, sign]) =>
+        el(
+          'div',
+          { 'data-sign': sign },
+          el('dt', {}, String(name)),
+          el('dd', {}, number(Number(value))),
+        ),
+      ),
+    );
+  }
+
+  /**
+   * @param {Scene} scene
+   * @param {Cell} cell
+   */
+  #updateTokens(scene, { token, unit }) {
+    const { tokens, gate, up, activated, width } = scene.numbers;
+    const values = Array.from({ length: tokens }, (_, t) => ({
+      act: activated[t * width + unit],
+      gateClass: scene.classAt({ token: t, unit }),
+    }));
+    const count = (/** @type {number} */ wanted) =>
+      values.filter(({ gateClass }) => gateClass === wanted).length;
+    const signs = up === null ? null : signCases(gate, up, tokens, width, unit);
+    const label = words.tokensLabel({
+      unit,
+      tokens,
+      open: count(OPEN),
+      leaking: count(LEAKING),
+      closed: count(SHUT) + count(CROSSING),
+      same: signs === null ? '' : signs['++'] + signs['--'],
+    });
+    const caption = el('figcaption', {}, words.tokensCaption);
+    if (signs !== null) caption.append(el('span', { class: 'signs' }, words.signs(signs)));
+    this.#tokens.replaceChildren(caption, unitOverTokens({ values, selected: token, label }));
+  }
+
+  /**
+   * @param {Scene} scene
+   * @param {Effects} effects
+   * @param {boolean} pinned
+   */
+  #updateEffects({ state, isWhole }, { alone, together, guesses }, pinned) {
+    const closed = state.unit !== null && state.closed.includes(state.unit);
+    this.#button.textContent = closed ? words.reopen : words.close;
+    this.#button.setAttribute('aria-pressed', String(closed));
+    this.#button.disabled = !pinned || !isWhole;
+    const shown = closed ? together : alone;
+    this.#effect.textContent =
+      shown === null || !pinned ? '' : effectSentence(shown, closed, state);
+    this.#recorded.hidden = guesses === null || !pinned;
+    if (guesses !== null && pinned) {
+      const caption = el('figcaption', {}, words.recorded, el('small', {}, words.recordedNote));
+      this.#recorded.replaceChildren(caption, nextTokenBars(guesses, closed));
+    }
+    this.#channels.hidden = shown === null || !pinned;
+    if (shown !== null && pinned) {
+      const caption = el('figcaption', {}, words.channels);
+      this.#channels.replaceChildren(caption, channelChanges(shown.channels));
+    }
+  }
+}
+
+/**
+ * @param {EffectMessage} effect
+ * @param {boolean} closed
+ * @param {import('./state.js').State} state
+ */
+function effectSentence({ moved, relative, along, cosine }, closed, state) {
+  const [size, share] = [number(moved), percent(relative)];
+  if (!closed) return words.wouldMove(size, share, percent(along));
+  return state.closed.length > 1
+    ? words.movedMany(state.closed.length, size, share)
+    : words.moved(size, share, number(cosine, 2));
+}

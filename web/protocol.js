@@ -1,0 +1,170 @@
+// What the page and its worker say to each other: every message type, and the two ends of the wire.
+// A request gets exactly one answer, and any number of events on the way. Large arrays are transferred, not copied.
+
+/** @typedef {import('./definitions.js').ActShape} ActShape */
+/** @typedef {{ g: Float32Array, a: Float32Array }} ActCurve  samples of act, ascending g */
+/** @typedef {{ kind: 'shipped', layer: number, prompt: string } | { kind: 'probe', prefix: string }} Source */
+
+/**
+ * One layer run on one text. Arrays are [tokens, dFf], row-major; columnNorms is [dFf].
+ * @typedef {object} TraceMessage
+ * @property {number} tokens
+ * @property {number} d
+ * @property {number} dFf
+ * @property {string} act
+ * @property {string} dtype
+ * @property {ActCurve} curve
+ * @property {ActShape} shape
+ * @property {Float32Array} gate
+ * @property {Float32Array} activated
+ * @property {Float32Array} up
+ * @property {Float32Array} hidden
+ * @property {Float32Array} contribution
+ * @property {Float32Array} columnNorms
+ */
+
+/**
+ * The gates whose rows have landed while the rest of the layer is on its way; arrays are [tokens, rows].
+ * @typedef {{ tokens: number, dFf: number, rows: number, shape: ActShape, curve: ActCurve,
+ *   gate: Float32Array, activated: Float32Array }} PreviewMessage
+ */
+/** @typedef {{ bytes: number, total: number }} ProgressMessage */
+
+/**
+ * `digest` is null where the browser has no crypto.subtle (plain http on a foreign host), or not all bytes were seen.
+ * @typedef {{ worst: number, token: number, tokens: number, digest: string | null, expected: string | null }} VerifyMessage
+ */
+
+/**
+ * @typedef {{ channel: number, before: number, after: number }} ChannelChange
+ * @typedef {{ moved: number, norm: number, relative: number, cosine: number, along: number,
+ *   channels: ChannelChange[] }} EffectMessage
+ */
+/** @typedef {{ prefix: string, layer: number | null, expert: number | null, d: number, dFf: number, act: string | null,
+ *   dtype: string, byteLength: number }} MlpSummary */
+
+/**
+ * Every request by name: what is sent and what comes back.
+ * @typedef {object} Requests
+ * @property {{ send: { source: Source }, answer: TraceMessage }} show
+ * @property {{ send: { layer: number, prompt: string }, answer: VerifyMessage }} verify
+ * @property {{ send: { token: number, units: number[] }, answer: EffectMessage }} close
+ * @property {{ send: { token: number, tau: number }, answer: { relative: number } }} cost
+ * @property {{ send: { url: string }, answer: { mlps: MlpSummary[] } }} open
+ * @property {{ send: Record<string, never>, answer: Record<string, never> }} cancel
+ */
+
+/** @typedef {{ progress: ProgressMessage, preview: PreviewMessage }} Events */
+/** @typedef {{ code: string, message: string, status: number | null, name: string }} WireError */
+
+/** An error that happened in the worker, with the binding's code and HTTP status where there are any. */
+export class WorkerError extends Error {
+  /** @param {WireError} error */
+  constructor(error) {
+    super(error.message);
+    this.name = error.name;
+    this.code = error.code;
+    this.status = error.status;
+  }
+}
+
+/** The page's end. */
+export class WorkerClient {
+  #worker;
+  #nextId = 1;
+  /** @type {Map<number, { resolve: (value: any) => void, reject: (error: Error) => void }>} */
+  #pending = new Map();
+  /** @type {{ [K in keyof Events]?: (message: Events[K]) => void }} */
+  #listeners = {};
+
+  /** @param {Worker} worker */
+  constructor(worker) {
+    this.#worker = worker;
+    worker.addEventListener('message', ({ data }) => this.#receive(data));
+    worker.addEventListener('error', (event) => this.#fail(event.message || 'worker'));
+  }
+
+  /**
+   * @template {keyof Requests} K
+   * @param {K} name
+   * @param {Requests[K]['send']} payload
+   * @returns {Promise<Requests[K]['answer']>}
+   */
+  request(name, payload) {
+    const id = this.#nextId++;
+    return new Promise((resolve, reject) => {
+      this.#pending.set(id, { resolve, reject });
+      this.#worker.postMessage({ id, name, payload });
+    });
+  }
+
+  /**
+   * @template {keyof Events} K
+   * @param {K} name
+   * @param {(message: Events[K]) => void} listener
+   */
+  on(name, listener) {
+    this.#listeners = { ...this.#listeners, [name]: listener };
+  }
+
+  /** @param {{ id: number, result?: unknown, error?: WireError, event?: keyof Events, message?: any }} data */
+  #receive(data) {
+    if (data.event !== undefined) {
+      this.#listeners[data.event]?.(data.message);
+      return;
+    }
+    const waiting = this.#pending.get(data.id);
+    this.#pending.delete(data.id);
+    if (data.error !== undefined) waiting?.reject(new WorkerError(data.error));
+    else waiting?.resolve(data.result);
+  }
+
+  /** @param {string} message */
+  #fail(message) {
+    for (const { reject } of this.#pending.values()) {
+      reject(new WorkerError({ code: 'ERR_WORKER', message, status: null, name: 'Error' }));
+    }
+    this.#pending.clear();
+  }
+}
+
+/**
+ * @param {unknown} error
+ * @returns {WireError}
+ */
+function describe(error) {
+  const e = /** @type {{ code?: unknown, status?: unknown, message?: unknown, name?: unknown }} */ (
+    typeof error === 'object' && error !== null ? error : { message: error }
+  );
+  return {
+    code: typeof e.code === 'string' ? e.code : '',
+    status: typeof e.status === 'number' ? e.status : null,
+    message: String(e.message),
+    name: typeof e.name === 'string' ? e.name : 'Error',
+  };
+}
+
+/**
+ * The worker's end: answers requests with `handlers`. A handler returns its answer, and the buffers to transfer with it.
+ * @param {{ [K in keyof Requests]: (payload: Requests[K]['send'], emit: Emit) =>
+ *   Promise<{ result: Requests[K]['answer'], transfer?: Transferable[] }> }} handlers
+ * @typedef {<K extends keyof Events>(event: K, message: Events[K], transfer?: Transferable[]) => void} Emit
+ */
+export function serveRequests(handlers) {
+  const scope = /** @type {{ postMessage(message: unknown, transfer: Transferable[]): void,
+    addEventListener(type: 'message', listener: (event: MessageEvent) => void): void }} */ (
+    /** @type {unknown} */ (globalThis)
+  );
+  /** @type {Emit} */
+  const emit = (event, message, transfer = []) => scope.postMessage({ event, message }, transfer);
+  scope.addEventListener('message', async ({ data }) => {
+    const { id, name, payload } = data;
+    try {
+      const handler = handlers[/** @type {keyof Requests} */ (name)];
+      const { result, transfer = [] } = await handler(/** @type {never} */ (payload), emit);
+      scope.postMessage({ id, result }, transfer);
+    } catch (error) {
+      scope.postMessage({ id, error: describe(error) }, []);
+    }
+  });
+}

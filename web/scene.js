@@ -1,0 +1,150 @@
+// What is to be drawn, derived from the state and the latest numbers of the worker: class counts, unit order, names of
+// cells. The views read it and hold nothing of their own; it computes only counts and orders (definitions.js).
+
+import { classOf, countClasses, rankOf, unitOrder } from './definitions.js';
+import { number, readable } from './format.js';
+import { text } from './text.js';
+
+/** @typedef {import('./state.js').State} State */
+/** @typedef {import('./protocol.js').TraceMessage} TraceMessage */
+/** @typedef {import('./protocol.js').PreviewMessage} PreviewMessage */
+/** @typedef {{ token: number, unit: number }} Cell */
+
+/**
+ * One layer on one text as far as it is here. `width` is the stride of a row of gate and activated: the units that
+ * have arrived. up, hidden and contribution are null until the whole layer is.
+ * @typedef {object} Numbers
+ * @property {string[]} pieces  the tokens, readable
+ * @property {number} tokens
+ * @property {number} dFf
+ * @property {number} width
+ * @property {Float32Array} gate
+ * @property {Float32Array} activated
+ * @property {Float32Array | null} up
+ * @property {Float32Array | null} hidden
+ * @property {Float32Array | null} contribution
+ * @property {Float32Array | null} columnNorms
+ * @property {import('./protocol.js').ActCurve} curve
+ * @property {import('./protocol.js').ActShape} shape
+ * @property {string} act
+ */
+
+/**
+ * @param {TraceMessage} trace
+ * @param {string[]} pieces
+ * @returns {Numbers}
+ */
+export function numbersOfTrace(trace, pieces) {
+  return { ...trace, width: trace.dFf, pieces: pieces.map(readable) };
+}
+
+/**
+ * @param {PreviewMessage} preview
+ * @param {string[]} pieces
+ * @returns {Numbers}
+ */
+export function numbersOfPreview(preview, pieces) {
+  const missing = { up: null, hidden: null, contribution: null, columnNorms: null, act: '' };
+  return { ...preview, ...missing, width: preview.rows, pieces: pieces.map(readable) };
+}
+
+export class Scene {
+  /** @type {Numbers} */
+  numbers;
+  /** @type {State} */
+  state;
+  /** @type {Cell | null} */
+  hover;
+  /** Units in the order of the map's columns. @type {Uint32Array} */
+  order;
+  /** The inverse of `order`: the column of each unit. @type {Uint32Array} */
+  columnOf;
+  /** Per token. @type {ReturnType<typeof countClasses>[]} */
+  counts;
+
+  /**
+   * @param {Numbers} numbers
+   * @param {State} state
+   * @param {Cell | null} hover
+   * @param {Scene | null} previous kept parts of it are taken over, so that a hover costs nothing
+   */
+  constructor(numbers, state, hover, previous) {
+    this.numbers = numbers;
+    this.state = state;
+    this.hover = hover;
+    const sameNumbers = previous !== null && previous.numbers === numbers;
+    const sameOrder =
+      sameNumbers && previous.state.token === state.token && previous.state.sort === state.sort;
+    this.order = sameOrder ? previous.order : this.#newOrder();
+    this.columnOf = sameOrder ? previous.columnOf : inverse(this.order);
+    this.counts =
+      sameNumbers && previous.state.tau === state.tau ? previous.counts : this.#newCounts();
+  }
+
+  get isWhole() {
+    return this.numbers.width === this.numbers.dFf && this.numbers.up !== null;
+  }
+
+  /** The cell to look into: the one pointed at, else the pinned unit at the selected token. */
+  get focus() {
+    if (this.hover !== null) return this.hover;
+    const { token, unit } = this.state;
+    return unit === null ? null : { token, unit };
+  }
+
+  /** @param {Cell} cell */
+  classAt({ token, unit }) {
+    const { gate, activated, width, shape } = this.numbers;
+    const i = token * width + unit;
+    return classOf(gate[i], activated[i], this.state.tau, shape);
+  }
+
+  /** Whether the unit's row has arrived. @param {Cell} cell */
+  has({ unit }) {
+    return unit < this.numbers.width;
+  }
+
+  /**
+   * A cell in words and formatted numbers; up, hidden and rank are '' while they are not here.
+   * @param {Cell} cell
+   */
+  describe(cell) {
+    const { gate, activated, up, hidden, contribution, width, dFf, pieces } = this.numbers;
+    const i = cell.token * width + cell.unit;
+    return {
+      token: cell.token,
+      unit: cell.unit,
+      units: dFf,
+      piece: pieces[cell.token],
+      className: text.classes[this.classAt(cell)],
+      gate: number(gate[i]),
+      act: number(activated[i]),
+      up: up === null ? '' : number(up[i]),
+      hidden: hidden === null ? '' : number(hidden[i]),
+      rank: contribution === null ? '' : rankOf(contribution, cell.token, width, cell.unit),
+    };
+  }
+
+  #newOrder() {
+    const { gate, activated, contribution, width } = this.numbers;
+    const key = this.isWhole ? this.state.sort : 'index';
+    const { token } = this.state;
+    return unitOrder({ gate, act: activated, contribution, dFf: width }, token, key);
+  }
+
+  #newCounts() {
+    const { gate, activated, width, tokens, shape } = this.numbers;
+    return Array.from({ length: tokens }, (_, token) =>
+      countClasses(gate, activated, token, width, this.state.tau, shape),
+    );
+  }
+}
+
+/** @param {Uint32Array} order */
+function inverse(order) {
+  const columns = new Uint32Array(order.length);
+  order.forEach((unit, column) => {
+    columns[unit] = column;
+  });
+  return columns;
+}

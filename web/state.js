@@ -1,0 +1,106 @@
+// The page's state, and its form in the URL hash: #v=1&l=24&p=chat&t=41&u=1005&tau=0.05&sort=c&closed=1005
+// A bad value becomes the default and is named in `notices`; keys that are not ours are kept. Nothing of a loaded file
+// or of a text ever gets into the URL.
+
+import { DEFAULT_TAU, MAX_TAU, MIN_TAU, SORT_KEYS } from './definitions.js';
+import { OPENING, SHIPPED } from './models.js';
+
+const VERSION = '1';
+
+/**
+ * @typedef {object} State
+ * @property {number} layer
+ * @property {string} prompt
+ * @property {number} token   selected token, from 0
+ * @property {number | null} unit    pinned unit
+ * @property {number} tau
+ * @property {import('./definitions.js').SortKey} sort
+ * @property {number[]} closed  units closed by hand, at the selected token
+ */
+
+/** @returns {State} */
+export function openingState() {
+  return { ...OPENING, tau: DEFAULT_TAU, sort: 'mean', closed: [] };
+}
+
+/** @param {string} text */
+const count = (text) => (/^\d{1,7}$/.test(text) ? Number(text) : null);
+
+/** Each key of the hash: how it is read (null: not a value of this key), and how it is written. */
+const KEYS = /** @type {const} */ ({
+  l: {
+    field: 'layer',
+    read: (/** @type {string} */ text) => {
+      const layer = count(text);
+      return layer !== null && SHIPPED.layers.includes(layer) ? layer : null;
+    },
+  },
+  p: {
+    field: 'prompt',
+    read: (/** @type {string} */ text) => (SHIPPED.prompts.includes(text) ? text : null),
+  },
+  t: { field: 'token', read: count },
+  u: { field: 'unit', read: count },
+  tau: {
+    field: 'tau',
+    read: (/** @type {string} */ text) => {
+      const tau = text === '' ? Number.NaN : Number(text);
+      return tau >= MIN_TAU && tau <= MAX_TAU ? tau : null;
+    },
+  },
+  sort: {
+    field: 'sort',
+    read: (/** @type {string} */ text) => SORT_KEYS.find((key) => key === text) ?? null,
+  },
+  closed: {
+    field: 'closed',
+    read: (/** @type {string} */ text) => {
+      const units = text === '' ? [] : text.split(',').map(count);
+      return units.includes(null) ? null : [...new Set(/** @type {number[]} */ (units))];
+    },
+  },
+});
+
+/**
+ * @param {string} hash with or without its #
+ * @returns {{ state: State, notices: { key: string, value: string }[], unknown: [string, string][] }}
+ */
+export function parseHash(hash) {
+  const state = openingState();
+  const notices = [];
+  /** @type {[string, string][]} */
+  const unknown = [];
+  const given = new URLSearchParams(hash.replace(/^#/, ''));
+  for (const [key, text] of given) {
+    if (key === 'v') continue;
+    const rule = KEYS[/** @type {keyof typeof KEYS} */ (key)];
+    if (rule === undefined) {
+      unknown.push([key, text]);
+      continue;
+    }
+    const value = rule.read(text);
+    if (value === null) notices.push({ key, value: text });
+    else Object.assign(state, { [rule.field]: value });
+  }
+  // A link that names a place but no unit, or no token, does not mean the opening's.
+  if (given.has('l') || given.has('p')) {
+    if (!given.has('t')) state.token = 0;
+    if (!given.has('u')) state.unit = null;
+  }
+  return { state, notices, unknown };
+}
+
+/**
+ * @param {State} state
+ * @param {[string, string][]} [unknown] keys of the hash that were not ours, to be kept
+ */
+export function formatHash(state, unknown = []) {
+  const parts = [['v', VERSION]];
+  for (const [key, { field }] of Object.entries(KEYS)) {
+    const value = state[field];
+    if (value === null || (Array.isArray(value) && value.length === 0)) continue;
+    parts.push([key, String(value)]);
+  }
+  const pairs = [...parts, ...unknown].map(([key, value]) => `${key}=${encodeURIComponent(value)}`);
+  return `#${pairs.join('&').replaceAll('%2C', ',')}`;
+}

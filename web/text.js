@@ -1,0 +1,153 @@
+// All the words of the page that JavaScript writes, in one place and ready to be translated. index.html holds the prose
+// that never changes. Numbers come in already formatted.
+
+/** @typedef {0 | 1 | 2 | 3} GateClass */
+
+export const text = {
+  prompts: {
+    english: {
+      label: 'two sentences of English',
+      quote: 'The capital of France is Paris, and \u2026',
+    },
+    code: { label: 'a Python class', quote: 'class Counter: \u2026' },
+    chat: { label: 'a chat', quote: 'What is the capital of France?' },
+  },
+  /** Order: shut, crossing, leaking, open. */
+  classes: ['shut', 'crossing', 'leaking', 'open'],
+  classSentences: [
+    'Closed, and shut: far below zero, whatever up says, next to nothing passes.',
+    'Closed, but only passing through zero: a small change of x would open it.',
+    'Leaking: the gate is negative, yet a little passes, with its sign turned.',
+    'Open: the gate passes what up offers, multiplied by a.',
+  ],
+  closed: 'closed',
+  tokenName: (/** @type {number} */ index, /** @type {string} */ piece) =>
+    `${index} \u00b7 \u201c${piece}\u201d`,
+  quoted: (/** @type {string} */ piece) => `\u201c${piece}\u201d`,
+  stripLabel: (
+    /** @type {string} */ piece,
+    /** @type {string} */ closed,
+    /** @type {string} */ leaking,
+    /** @type {string} */ open,
+  ) => `token \u201c${piece}\u201d: ${closed} closed, ${leaking} leaking, ${open} open`,
+  sentencePlain: (/** @type {Record<string, string | number>} */ s) =>
+    `In layer ${s.layer}, token ${s.token} \u201c${s.piece}\u201d: ${s.closed} of ${s.units} gates are closed, ` +
+    `${s.leaking} leak, ${s.open} are open. Dropping the closed ones changes this layer's output by ${s.cost}.`,
+  partial: (/** @type {number} */ rows, /** @type {number} */ all) =>
+    `${rows} of ${all} gates have arrived; these are their classes so far.`,
+  sorts: {
+    mean: 'average gate',
+    g: 'gate g at this token',
+    a: 'size of act(g) at this token',
+    c: 'contribution at this token',
+    index: 'unit number',
+  },
+  cellName: (/** @type {Record<string, string | number>} */ c) =>
+    `token \u201c${c.piece}\u201d, unit ${c.unit}, ${c.className}, act ${c.act}` +
+    (c.rank === '' ? '' : `, rank ${c.rank} of ${c.units}`),
+  readout: (/** @type {Record<string, string | number>} */ c) =>
+    `token ${c.token} \u201c${c.piece}\u201d \u00b7 unit ${c.unit} \u00b7 ${c.className} \u00b7 ` +
+    `g ${c.gate}, act ${c.act}` +
+    (c.up === '' ? '' : `, up ${c.up}, product ${c.hidden} \u00b7 rank ${c.rank} of ${c.units}`),
+  readoutIdle: 'Point at a square, or use the arrow keys. Click or Enter pins a unit.',
+  mapLabel: (/** @type {number} */ tokens, /** @type {number} */ units) =>
+    `Gates of ${tokens} tokens by ${units} units. Arrow keys move, Enter pins, Space closes the gate, N finds the next of the same class.`,
+  tileCaption: (/** @type {string} */ piece, /** @type {number} */ units) =>
+    `At \u201c${piece}\u201d: all ${units} gates, one square each`,
+  mapCaption: (/** @type {number} */ tokens) => `All ${tokens} tokens, one row each`,
+  inspector: {
+    title: (/** @type {number} */ unit) => `Unit ${unit}`,
+    place: (
+      /** @type {number | string} */ layer,
+      /** @type {number} */ token,
+      /** @type {string} */ piece,
+    ) => `layer ${layer}, token ${token} \u201c${piece}\u201d`,
+    empty: 'Pin a unit to look inside it.',
+    peek: 'looking',
+    pinned: 'pinned',
+    rank: (/** @type {number} */ rank, /** @type {number} */ units) =>
+      `rank ${rank} of ${units} here`,
+    curveLabel: (/** @type {Record<string, string>} */ c) =>
+      `Curve of ${c.name}: at g = ${c.g} the gate passes a = ${c.a}. ${c.sentence}`,
+    tokensCaption: 'act(g) of this unit at every token',
+    tokensLabel: (/** @type {Record<string, string | number>} */ c) =>
+      `Unit ${c.unit} over ${c.tokens} tokens: open at ${c.open}, leaking at ${c.leaking}, closed at ${c.closed}. ` +
+      `Gate and up share their sign at ${c.same} tokens.`,
+    signs: (/** @type {Record<string, number>} */ s) =>
+      `gate/up: ++ ${s['++']}, +\u2212 ${s['+-']}, \u2212+ ${s['-+']}, \u2212\u2212 ${s['--']}`,
+    close: 'Close this gate',
+    reopen: 'Open it again',
+    wouldMove: (
+      /** @type {string} */ moved,
+      /** @type {string} */ relative,
+      /** @type {string} */ along,
+    ) =>
+      `would move the output by ${moved}, ${relative} of its length; ${along} of the output lies along this unit.`,
+    moved: (
+      /** @type {string} */ moved,
+      /** @type {string} */ relative,
+      /** @type {string} */ cosine,
+    ) =>
+      `Closed by hand: the output moved by ${moved}, ${relative} of its length (cosine ${cosine}).`,
+    movedMany: (
+      /** @type {number} */ units,
+      /** @type {string} */ moved,
+      /** @type {string} */ relative,
+    ) => `${units} gates closed by hand: the output moved by ${moved}, ${relative} of its length.`,
+    channels: 'The ten output channels that move most',
+    channelLabel: (
+      /** @type {number} */ channel,
+      /** @type {string} */ before,
+      /** @type {string} */ after,
+    ) => `channel ${channel}: ${before} \u2192 ${after}`,
+    recorded: 'What the whole model says next',
+    recordedNote: 'recorded beforehand, not computed here',
+    below: (/** @type {string} */ share) => `< ${share}`,
+  },
+  badge: {
+    pending: 'Not checked yet',
+    running: 'Checking every token against Hugging Face\u2019s output \u2026',
+    ok: (/** @type {number} */ tokens, /** @type {string} */ worst) =>
+      `Checked: x captured from Hugging Face, output recomputed here for all ${tokens} tokens; largest difference ${worst} of a token\u2019s norm, weights file intact`,
+    unhashed: (/** @type {number} */ tokens, /** @type {string} */ worst) =>
+      `Output agrees at all ${tokens} tokens (largest difference ${worst}), but the file was not checked: this browser only hashes on https or localhost`,
+    tooFar: (/** @type {number} */ token, /** @type {string} */ worst) =>
+      `Wrong: at token ${token} the output differs from Hugging Face\u2019s by ${worst} of its norm (limit 2e\u22126)`,
+    altered: (/** @type {string} */ worst) =>
+      `Wrong file: its SHA-256 is not the recorded one, so some byte of these weights is altered (output differs by ${worst})`,
+    probe:
+      'Synthetic probe: these weights came without hidden states, so x is random noise. The gates below are not those of any text.',
+    assumed: (/** @type {string} */ act) =>
+      ` No config.json says which activation they want; ${act} is assumed.`,
+    failed: (/** @type {string} */ why) => `Not checked: ${why}`,
+  },
+  load: {
+    reading: 'Reading the header \u2026',
+    found: (/** @type {number} */ n) =>
+      n === 1 ? 'One gated MLP found.' : `${n} gated MLPs found. Choose one:`,
+    option: (
+      /** @type {{ prefix: string, d: number, dFf: number, dtype: string }} */ mlp,
+      /** @type {string} */ size,
+    ) => `${mlp.prefix} \u00b7 ${mlp.d} \u2192 ${mlp.dFf} \u00b7 ${mlp.dtype} \u00b7 ${size}`,
+    progress: (/** @type {string} */ have, /** @type {string} */ all) => `${have} of ${all}`,
+    cancelled: 'Cancelled. Nothing was kept.',
+    none: 'This file has no gated MLP (no gate_proj, up_proj and down_proj, nor any of the names other families use).',
+    errors: {
+      noNetwork:
+        'The address could not be reached. Either it is wrong, you are offline, or its server does not let pages of other sites read it (no CORS header). Try a huggingface.co \u201cresolve\u201d address.',
+      unauthorised:
+        'The server wants a login (401 or 403): this model is gated. Open models need none.',
+      notFound: 'There is no such file (404). Check the address; it should end in .safetensors.',
+      http: (/** @type {number} */ status) => `The server answered with status ${status}.`,
+      notSafetensors: (/** @type {string} */ detail) => `This is not a safetensors file: ${detail}`,
+      memory: (/** @type {string} */ detail) => `Not enough memory for this layer. ${detail}`,
+      other: (/** @type {string} */ detail) => detail,
+    },
+  },
+  probeToken: (/** @type {number} */ index) => `noise ${index + 1}`,
+  probeModel: 'the loaded model',
+  badHash: (/** @type {string} */ keys) =>
+    `The link had a value that means nothing here (${keys}); the default is shown instead.`,
+  loadFailed: (/** @type {string} */ why) => `The layer could not be loaded: ${why}`,
+  theme: { light: 'Light', dark: 'Dark', auto: 'Auto' },
+};

@@ -1,0 +1,91 @@
+// The text, one button a token, each with a thin bar of its gates: closed, leaking, open. Choosing a token moves the
+// sentence, the tile and the inspector there. Arrow keys walk along it (one tab stop).
+
+import { CROSSING, LEAKING, OPEN, SHUT } from './definitions.js';
+import { el } from './dom.js';
+import { percent } from './format.js';
+import { text } from './text.js';
+
+/** @typedef {import('./scene.js').Scene} Scene */
+
+export class TokenStrip {
+  #host;
+  /** @type {{ button: HTMLButtonElement, closed: HTMLElement, leaking: HTMLElement, open: HTMLElement }[]} */
+  #items = [];
+  /** @type {Scene | null} */
+  #scene = null;
+  #onSelect;
+
+  /**
+   * @param {HTMLElement} host
+   * @param {{ onSelect: (token: number) => void }} actions
+   */
+  constructor(host, { onSelect }) {
+    this.#host = host;
+    this.#onSelect = onSelect;
+    host.addEventListener('keydown', (event) => this.#onKey(event));
+  }
+
+  /** @param {Scene} scene */
+  update(scene) {
+    const before = this.#scene;
+    this.#scene = scene;
+    const { pieces } = scene.numbers;
+    if (before === null || pieces.join('\0') !== before.numbers.pieces.join('\0'))
+      this.#build(pieces);
+    if (before === null || before.counts !== scene.counts) this.#updateBars(scene);
+    this.#items.forEach(({ button }, token) => {
+      const selected = token === scene.state.token;
+      button.setAttribute('aria-pressed', String(selected));
+      button.tabIndex = selected ? 0 : -1;
+      button.classList.toggle('is-hover', token === scene.hover?.token);
+    });
+  }
+
+  /** @param {string[]} pieces */
+  #build(pieces) {
+    this.#items = pieces.map((piece, token) => {
+      const [closed, leaking, open] = ['closed', 'leaking', 'open'].map((name) =>
+        el('i', { class: `bar-${name}` }),
+      );
+      const bar = el('span', { class: 'bar', 'aria-hidden': 'true' }, closed, leaking, open);
+      const label = el('span', { class: 'piece' }, piece);
+      const button = el('button', { type: 'button', class: 'token' }, label, bar);
+      button.addEventListener('click', () => this.#onSelect(token));
+      return { button, closed, leaking, open };
+    });
+    this.#host.replaceChildren(...this.#items.map(({ button }) => button));
+  }
+
+  /** @param {Scene} scene */
+  #updateBars({ counts, numbers }) {
+    counts.forEach((count, token) => {
+      const shares = [
+        (count.counts[SHUT] + count.counts[CROSSING]) / count.units,
+        count.counts[LEAKING] / count.units,
+        count.counts[OPEN] / count.units,
+      ];
+      const item = this.#items[token];
+      [item.closed, item.leaking, item.open].forEach((part, i) => {
+        part.style.flexGrow = String(shares[i]);
+      });
+      const [closed, leaking, open] = shares.map(percent);
+      const label = text.stripLabel(numbers.pieces[token], closed, leaking, open);
+      item.button.setAttribute('aria-label', label);
+      item.button.dataset.closed = String(count.closed);
+      item.button.dataset.negative = String(count.negative);
+      item.button.title = label;
+    });
+  }
+
+  /** @param {KeyboardEvent} event */
+  #onKey(event) {
+    const last = this.#items.length - 1;
+    const at = this.#scene?.state.token ?? 0;
+    const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: last }[event.key];
+    if (to === undefined || to < 0 || to > last) return;
+    event.preventDefault();
+    this.#onSelect(to);
+    this.#items[to].button.focus();
+  }
+}
