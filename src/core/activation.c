@@ -6,49 +6,36 @@
 
 #include <stddef.h>
 
-/* Values of act and act' that the backward pass keeps on the stack at a time. */
+/* Values of act and act' that the products keep on the stack at a time. */
 #define BLOCK 128
 
-/* out[i] = act(z[i]) * up[i], or act(z[i]) where up is NULL */
-INLINE void forward_loop(real *out, const real *z, const real *up, int32_t activation, int64_t n) {
+INLINE void forward_loop(real *act, const real *z, int32_t activation, int64_t n) {
     for (int64_t i = 0; i < n; i += LANES) {
-        vreal act = v_act(v_load_first(z + i, n - i), activation);
-        if (up) {
-            act = act * v_load_first(up + i, n - i);
-        }
-        v_store_first(out + i, act, n - i);
+        v_store_first(act + i, v_act(v_load_first(z + i, n - i), activation), n - i);
     }
 }
 
-static void forward(real *out, const real *z, const real *up, int32_t activation, int64_t n) {
+static void forward(real *act, const real *z, int32_t activation, int64_t n) {
     switch (activation) {
 #define X(name)                                                                                    \
-    case ACT_##name: forward_loop(out, z, up, ACT_##name, n); break;
+    case ACT_##name: forward_loop(act, z, ACT_##name, n); break;
         GATED_MLP_ACTIVATIONS(X)
 #undef X
     default: break;
     }
 }
 
-/* act[i] = f(z[i]), unless act is NULL, and derivative[i] = f'(z[i]); what the two share is computed once */
-INLINE void derivative_loop(real *act, real *derivative, const real *z, int32_t activation,
-                            int64_t n) {
+INLINE void derivative_loop(real *derivative, const real *z, int32_t activation, int64_t n) {
     for (int64_t i = 0; i < n; i += LANES) {
-        vreal zs = v_load_first(z + i, n - i);
-        vreal f = v_act(zs, activation);
-        vreal slope = v_act_derivative(zs, activation);
-        if (act) {
-            v_store_first(act + i, f, n - i);
-        }
+        vreal slope = v_act_derivative(v_load_first(z + i, n - i), activation);
         v_store_first(derivative + i, slope, n - i);
     }
 }
 
-static void forward_and_derivative(real *act, real *derivative, const real *z, int32_t activation,
-                                   int64_t n) {
+static void differentiate(real *derivative, const real *z, int32_t activation, int64_t n) {
     switch (activation) {
 #define X(name)                                                                                    \
-    case ACT_##name: derivative_loop(act, derivative, z, ACT_##name, n); break;
+    case ACT_##name: derivative_loop(derivative, z, ACT_##name, n); break;
         GATED_MLP_ACTIVATIONS(X)
 #undef X
     default: break;
@@ -65,7 +52,7 @@ static gated_mlp_status check(int32_t activation, int64_t n) {
 gated_mlp_status activation_forward(real *act, const real *z, int32_t activation, int64_t n) {
     gated_mlp_status status = check(activation, n);
     if (status == GATED_MLP_OK) {
-        forward(act, z, NULL, activation, n);
+        forward(act, z, activation, n);
     }
     return status;
 }
@@ -74,38 +61,59 @@ gated_mlp_status activation_derivative(real *derivative, const real *z, int32_t 
                                        int64_t n) {
     gated_mlp_status status = check(activation, n);
     if (status == GATED_MLP_OK) {
-        forward_and_derivative(NULL, derivative, z, activation, n);
+        differentiate(derivative, z, activation, n);
     }
     return status;
+}
+
+/* out = f(gate) * up */
+static void multiply(real *out, const real *gate, const real *up, int32_t activation, int64_t n) {
+    real act[BLOCK];
+    for (int64_t begin = 0; begin < n; begin += BLOCK) {
+        int64_t count = n - begin < BLOCK ? n - begin : BLOCK;
+        forward(act, gate + begin, activation, count);
+        for (int64_t i = 0; i < count; i += LANES) {
+            int64_t left = count - i;
+            vreal product = v_load_first(act + i, left) * v_load_first(up + begin + i, left);
+            v_store_first(out + begin + i, product, left);
+        }
+    }
 }
 
 gated_mlp_status act_mul(real *out, const real *gate, const real *up, int32_t activation,
                          int64_t n) {
     gated_mlp_status status = check(activation, n);
     if (status == GATED_MLP_OK) {
-        forward(out, gate, up, activation, n);
+        multiply(out, gate, up, activation, n);
     }
     return status;
+}
+
+/* d += a * b * c, or d += a * b where c is NULL */
+static void accumulate(real *d, const real *a, const real *b, const real *c, int64_t n) {
+    for (int64_t i = 0; i < n; i += LANES) {
+        vreal product = v_load_first(a + i, n - i) * v_load_first(b + i, n - i);
+        if (c) {
+            product = product * v_load_first(c + i, n - i);
+        }
+        v_store_first(d + i, v_load_first(d + i, n - i) + product, n - i);
+    }
 }
 
 /* In the forward pass this was out = f(gate) * up; so now
  *     d_gate += d_out * up * f'(gate)      d_up += d_out * f(gate) */
 static void backward(real *d_gate, real *d_up, const real *d_out, const real *gate, const real *up,
                      int32_t activation, int64_t n) {
-    real act[BLOCK];
-    real derivative[BLOCK];
+    real values[BLOCK];
     for (int64_t begin = 0; begin < n; begin += BLOCK) {
         int64_t count = n - begin < BLOCK ? n - begin : BLOCK;
-        forward_and_derivative(d_up ? act : NULL, derivative, gate + begin, activation, count);
-        for (int64_t i = 0; i < count; i++) {
-            int64_t at = begin + i;
-            real d = d_out[at];
-            if (d_gate) {
-                d_gate[at] += d * up[at] * derivative[i];
-            }
-            if (d_up) {
-                d_up[at] += d * act[i];
-            }
+        if (d_gate) {
+            differentiate(values, gate + begin, activation, count);
+            accumulate(d_gate + begin, d_out + begin, up + begin, values, count);
+        }
+        if (d_up) {
+            forward(values, gate + begin, activation, count);
+            accumulate(d_up + begin, d_out + begin, values, NULL, count);
         }
     }
 }
@@ -135,7 +143,7 @@ gated_mlp_status act_and_mul(real *out, const real *gate_up, int32_t activation,
     gated_mlp_status status = check_rows(activation, tokens, d_ff);
     for (int64_t t = 0; status == GATED_MLP_OK && t < tokens; t++) {
         const real *gate = gate_up + 2 * t * d_ff;
-        forward(out + t * d_ff, gate, gate + d_ff, activation, d_ff);
+        multiply(out + t * d_ff, gate, gate + d_ff, activation, d_ff);
     }
     return status;
 }
