@@ -5,6 +5,8 @@
 #   bash build.sh float64               build/gated-mlp-f64.wasm, the same sources in double (for tests)
 #   bash build.sh native CC OUT FILE... a native program of FILEs under AddressSanitizer and UBSan
 #   bash build.sh fast CC OUT FILE...   the same at full speed, without sanitizers
+#   bash build.sh fuzz CC OUT FILE...   the same under sanitizers with libFuzzer's main; CC is a clang
+#   bash build.sh shared CC OUT FILE... a native shared library of FILEs
 #
 # EMCC names another emcc. The flags mean the same to Emscripten 3.1.6 (Debian 12) and 3.1.69 (Debian 13).
 set -euo pipefail
@@ -61,8 +63,10 @@ case ${1:-simd128} in
   float64) build_wasm build/gated-mlp-f64.wasm -DGATED_MLP_FLOAT64 ;;
   native) build_native "${@:2}" -O2 -g -fsanitize=address,undefined -fno-sanitize-recover=all ;;
   fast) build_native "${@:2}" -O3 ;;
+  fuzz) build_native "${@:2}" -O2 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all ;;
+  shared) build_native "${@:2}" -O2 -fPIC -shared ;;
   *)
-    sed -n '2,9s/^# \{0,1\}//p' build.sh >&2
+    sed -n '2,11s/^# \{0,1\}//p' build.sh >&2
     exit 2
     ;;
 esac
