@@ -18,7 +18,13 @@ export const FLOAT64_TOLERANCE = 1e-12;
 /** Below this float32 underflows. */
 export const UNDERFLOW = 1e-37;
 
-const arrays = { F32: Float32Array, F64: Float64Array, BF16: Uint16Array, I64: BigInt64Array };
+const arrays = {
+  F32: Float32Array,
+  F64: Float64Array,
+  F16: Uint16Array,
+  BF16: Uint16Array,
+  I64: BigInt64Array,
+};
 
 /** @param {string} name a path in fixtures/ */
 export function fixture(name) {
@@ -30,7 +36,14 @@ export function fixture(name) {
  * @returns {Map<string, Tensor>}
  */
 export function readSafetensors(name) {
-  const file = readFileSync(fixture(name));
+  return parseSafetensors(readFileSync(fixture(name)));
+}
+
+/**
+ * @param {Buffer} file
+ * @returns {Map<string, Tensor>}
+ */
+export function parseSafetensors(file) {
   const dataStart = 8 + Number(file.readBigUInt64LE(0));
   const header = JSON.parse(file.toString('utf8', 8, dataStart));
   delete header.__metadata__;
