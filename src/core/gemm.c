@@ -13,6 +13,7 @@
 
 #define STRIP_VECTORS (STRIP / LANES)
 #define PANEL_STRIPS  (PANEL / STRIP)
+#define F16_ROWS      32
 
 /* c [rows][STRIP] (+)= sum_k a[k * a_step + row] b[k * b_step + column] */
 INLINE void tile_rows(const int32_t rows, real *c, size_t ldc, const real *a, size_t a_step,
@@ -45,50 +46,13 @@ INLINE void tile_rows(const int32_t rows, real *c, size_t ldc, const real *a, si
     }
 }
 
-static void tile_4x8(real *c, size_t ldc, const real *a, size_t a_step, const real *b,
+NOINLINE void tile_4x8(real *c, size_t ldc, const real *a, size_t a_step, const real *b,
                      size_t b_step, int32_t rows, int32_t depth, int accumulate) {
     switch (rows) {
     case 1: tile_rows(1, c, ldc, a, a_step, b, b_step, depth, accumulate); break;
     case 2: tile_rows(2, c, ldc, a, a_step, b, b_step, depth, accumulate); break;
     case 3: tile_rows(3, c, ldc, a, a_step, b, b_step, depth, accumulate); break;
     default: tile_rows(4, c, ldc, a, a_step, b, b_step, depth, accumulate); break;
-    }
-}
-
-/* One row times one panel, straight from the store: a stream of weights, each expanded just before its use. */
-INLINE void gemv_typed(const int32_t dtype, real *tile, const real *row, const unsigned char *weights,
-                       int32_t depth) {
-    const size_t eight = STRIP * held_bytes(dtype);
-    for (int32_t k0 = 0; k0 < depth; k0 += K_BLOCK) {
-        const int32_t k1 = min_i32(depth, k0 + K_BLOCK);
-        strip_row sum[PANEL_STRIPS] = {0};
-        DO_NOT_UNROLL
-        for (int32_t k = k0; k < k1; k++, weights += PANEL_STRIPS * eight) {
-            const vreal value = v_splat(row[k]);
-            for (int32_t s = 0; s < PANEL_STRIPS; s++) {
-                const strip_row w = expand_strip_row(weights + (size_t)s * eight, dtype);
-                for (int32_t j = 0; j < STRIP_VECTORS; j++) {
-                    sum[s].v[j] = v_madd(value, w.v[j], sum[s].v[j]);
-                }
-            }
-        }
-        for (int32_t i = 0; i < PANEL / LANES; i++) {
-            const vreal block = sum[i / STRIP_VECTORS].v[i % STRIP_VECTORS];
-            v_store(tile + i * LANES, k0 == 0 ? block : v_load(tile + i * LANES) + block);
-        }
-    }
-}
-
-static void gemv_panel(real *tile, const real *row, const linear *l, int32_t panel, int32_t k0,
-                       int32_t k1) {
-    const unsigned char *weights = panel_row(l, panel, k0);
-    switch (l->dtype) {
-#ifdef GATED_MLP_FLOAT64
-    case DTYPE_F64: gemv_typed(DTYPE_F64, tile, row + k0, weights, k1 - k0); break;
-#endif
-    case DTYPE_F16: gemv_typed(DTYPE_F16, tile, row + k0, weights, k1 - k0); break;
-    case DTYPE_BF16: gemv_typed(DTYPE_BF16, tile, row + k0, weights, k1 - k0); break;
-    default: gemv_typed(DTYPE_F32, tile, row + k0, weights, k1 - k0); break;
     }
 }
 
@@ -103,7 +67,7 @@ INLINE void expand_typed(const int32_t dtype, real *dst, const unsigned char *sr
     }
 }
 
-static void expand_strip(real *dst, const unsigned char *src, size_t src_step, int32_t dtype,
+NOINLINE void expand_strip(real *dst, const unsigned char *src, size_t src_step, int32_t dtype,
                          int32_t depth) {
     switch (dtype) {
 #ifdef GATED_MLP_FLOAT64
@@ -112,6 +76,64 @@ static void expand_strip(real *dst, const unsigned char *src, size_t src_step, i
     case DTYPE_F16: expand_typed(DTYPE_F16, dst, src, src_step, depth); break;
     case DTYPE_BF16: expand_typed(DTYPE_BF16, dst, src, src_step, depth); break;
     default: expand_typed(DTYPE_F32, dst, src, src_step, depth); break;
+    }
+}
+
+/* PANEL running sums of one row. */
+typedef struct {
+    strip_row strips[PANEL_STRIPS];
+} panel_sums;
+
+/* sums += sum_k row[k] weights[k], a stream of weights, each expanded just before its use. */
+INLINE void gemv_typed(const int32_t dtype, panel_sums *sums, const real *row,
+                       const unsigned char *weights, int32_t depth) {
+    const size_t eight = STRIP * held_bytes(dtype);
+    panel_sums sum = *sums;
+    DO_NOT_UNROLL
+    for (int32_t k = 0; k < depth; k++, weights += PANEL_STRIPS * eight) {
+        const vreal value = v_splat(row[k]);
+        for (int32_t s = 0; s < PANEL_STRIPS; s++) {
+            const strip_row w = expand_strip_row(weights + (size_t)s * eight, dtype);
+            for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+                sum.strips[s].v[j] = v_madd(value, w.v[j], sum.strips[s].v[j]);
+            }
+        }
+    }
+    *sums = sum;
+}
+
+/* F16 takes too many registers to be expanded beside eight sums: a few rows at a time, through a buffer in L1. */
+static void gemv_f16(panel_sums *sums, const real *row, const unsigned char *weights,
+                     int32_t depth) {
+    real expanded[F16_ROWS * PANEL];
+    const size_t eight = STRIP * held_bytes(DTYPE_F16);
+    for (int32_t k = 0; k < depth; k += F16_ROWS) {
+        const int32_t n = min_i32(F16_ROWS, depth - k);
+        expand_strip(expanded, weights + (size_t)k * PANEL_STRIPS * eight, eight, DTYPE_F16,
+                     n * PANEL_STRIPS);
+        gemv_typed(DTYPE_REAL, sums, row + k, (const unsigned char *)expanded, n);
+    }
+}
+
+/* One row times one panel, straight from the store. */
+static void gemv_panel(real *tile, const real *row, const linear *l, int32_t panel, int32_t k0,
+                       int32_t k1) {
+    for (int32_t k = k0; k < k1; k += K_BLOCK) {
+        const unsigned char *weights = panel_row(l, panel, k);
+        const int32_t depth = min_i32(K_BLOCK, k1 - k);
+        panel_sums sums = {0};
+        switch (l->dtype) {
+#ifdef GATED_MLP_FLOAT64
+        case DTYPE_F64: gemv_typed(DTYPE_F64, &sums, row + k, weights, depth); break;
+#endif
+        case DTYPE_F16: gemv_f16(&sums, row + k, weights, depth); break;
+        case DTYPE_BF16: gemv_typed(DTYPE_BF16, &sums, row + k, weights, depth); break;
+        default: gemv_typed(DTYPE_F32, &sums, row + k, weights, depth); break;
+        }
+        for (int32_t i = 0; i < PANEL / LANES; i++) {
+            const vreal block = sums.strips[i / STRIP_VECTORS].v[i % STRIP_VECTORS];
+            v_store(tile + i * LANES, k == k0 ? block : v_load(tile + i * LANES) + block);
+        }
     }
 }
 

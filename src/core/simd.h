@@ -24,6 +24,8 @@ typedef uint32_t vbits __attribute__((vector_size(16)));
 #endif
 
 #define INLINE static inline __attribute__((always_inline))
+/* For hot loops with several callers: one copy in the module, and registers that are theirs alone. */
+#define NOINLINE static __attribute__((noinline))
 
 INLINE vreal v_load(const real *p) {
     vreal v;

@@ -75,14 +75,14 @@ INLINE vbits bits_splat(uint32_t bits) {
     return (vbits){bits, bits, bits, bits};
 }
 
-/* F16 in the upper half of each lane, to F32: the exponent is moved into place and re-biased by a multiplication, which
- * is exact for subnormals too; what was infinite or NaN gets its exponent back. */
+/* F16 in the upper half of each lane (what is in the lower half does not count), to F32: sign and magnitude are moved
+ * into place and the exponent re-biased by a multiplication, which is exact for subnormals too; what was infinite or NaN
+ * gets its exponent back. */
 INLINE vreal expand_f16(vbits half) {
-    const vbits magnitude = (half & bits_splat(0x7fff0000u)) >> 3;
-    const vreal scaled = (vreal)magnitude * v_splat(0x1p112f);
-    const vbits special = (vbits)(magnitude >= bits_splat(0x0f800000u));
-    return (vreal)((vbits)scaled | (special & bits_splat(0x7f800000u)) |
-                   (half & bits_splat(0x80000000u)));
+    const vbits exponent = bits_splat(0x7c000000u);
+    const vbits moved = (vbits)((vmask)half >> 3) & bits_splat(0x8fffe000u);
+    const vbits special = (vbits)((half & exponent) == exponent) & bits_splat(0x7f800000u);
+    return (vreal)((vbits)((vreal)moved * v_splat(0x1p112f)) | special);
 }
 
 INLINE strip_row expand_strip_row(const unsigned char *at, int32_t dtype) {
@@ -93,10 +93,13 @@ INLINE strip_row expand_strip_row(const unsigned char *at, int32_t dtype) {
     }
     vbits pairs;
     memcpy(&pairs, at, sizeof pairs);
-    const vbits low = pairs << 16;
-    const vbits high = pairs & bits_splat(0xffff0000u);
-    row.v[0] = dtype == DTYPE_BF16 ? (vreal)low : expand_f16(low);
-    row.v[1] = dtype == DTYPE_BF16 ? (vreal)high : expand_f16(high);
+    if (dtype == DTYPE_F16) {
+        row.v[0] = expand_f16(pairs << 16);
+        row.v[1] = expand_f16(pairs);
+    } else {
+        row.v[0] = (vreal)(pairs << 16);
+        row.v[1] = (vreal)(pairs & bits_splat(0xffff0000u));
+    }
     return row;
 }
 

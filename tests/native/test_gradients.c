@@ -1,17 +1,11 @@
 /* Every gradient against the reference, over odd shapes, held types, slices, holds, scales and both ways of having the
  * middle (from a record, computed again); that they accumulate, may be NULL, and leave other units alone.
  */
-#include "layer.h"
+#include "scene.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#ifdef GATED_MLP_FLOAT64
-#define TOLERANCE 1e-13
-#else
-#define TOLERANCE 4e-6
-#endif
 
 #define KINDS 7
 
@@ -53,75 +47,6 @@ static gated_mlp_gradients wanted(const gradient_pair *g, unsigned mask) {
     return (gated_mlp_gradients){p[0], p[1], p[2], p[3], p[4], p[5], p[6]};
 }
 
-typedef struct {
-    layer l;
-    int32_t tokens;
-    gated_mlp_options options;
-    gated_mlp_hold holds[3];
-    real *x, *d_y, *y;
-    gated_mlp_record record;
-    double *x64, *d_y64, *y64;
-    reference_record record64;
-} scene;
-
-static void run_forward(scene *s) {
-    void *scratch = need(gated_mlp_forward_scratch_bytes(&s->l.mlp, s->tokens));
-    const gated_mlp_status status = gated_mlp_forward(s->y, s->x, &s->l.mlp, s->tokens,
-                                                      &s->options, &s->record, scratch);
-    if (status != GATED_MLP_OK) {
-        check(0, "forward gives status %d", (int)status);
-    }
-    free(scratch);
-    reference_forward(s->y64, &s->record64, s->x64, &s->l.reference, s->tokens, &s->options);
-}
-
-/* sliced: a random slice; held: three holds, two of them on one cell. */
-static void start_scene(scene *s, int32_t d, int32_t d_ff, int32_t tokens, int32_t dtype,
-                        int32_t activation, int sliced, int held) {
-    memset(s, 0, sizeof *s);
-    s->l = layer_create(d, d_ff, dtype, (d + d_ff) % 2, activation);
-    s->tokens = tokens;
-    s->options = gated_mlp_defaults(&s->l.mlp);
-    if (sliced) {
-        s->options.unit_begin = random_below(d_ff + 1);
-        s->options.unit_end = s->options.unit_begin + random_below(d_ff - s->options.unit_begin + 1);
-        s->options.scale = (real)-0.75;
-    }
-    if (held && tokens > 0) {
-        const int32_t unit = random_below(d_ff);
-        s->holds[0] = (gated_mlp_hold){random_below(d_ff), -1, 0};
-        s->holds[1] = (gated_mlp_hold){unit, random_below(tokens), 1};
-        s->holds[2] = (gated_mlp_hold){unit, s->holds[1].token, (real)0.5};
-        s->options.holds = s->holds;
-        s->options.hold_count = 3;
-    }
-    const int64_t outer = (int64_t)tokens * d, inner = (int64_t)tokens * d_ff;
-    s->x = random_reals(outer);
-    s->d_y = random_reals(outer);
-    s->y = filled_reals(outer, 0);
-    s->record = (gated_mlp_record){filled_reals(inner, 0), filled_reals(inner, 0),
-                                   filled_reals(inner, 0), filled_reals(inner, 0)};
-    s->x64 = to_doubles(s->x, outer);
-    s->d_y64 = to_doubles(s->d_y, outer);
-    s->y64 = to_doubles(s->y, outer);
-    s->record64 = (reference_record){to_doubles(s->record.gate, inner),
-                                     to_doubles(s->record.act, inner),
-                                     to_doubles(s->record.up, inner),
-                                     to_doubles(s->record.hidden, inner)};
-    run_forward(s);
-}
-
-static void free_scene(scene *s) {
-    layer_free(&s->l);
-    void *blocks[] = {s->x,           s->d_y,           s->y,           s->record.gate,
-                      s->record.act,  s->record.up,     s->record.hidden, s->x64,
-                      s->d_y64,       s->y64,           s->record64.gate, s->record64.act,
-                      s->record64.up, s->record64.hidden};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
-        free(blocks[i]);
-    }
-}
-
 static void backward(scene *s, const gated_mlp_gradients *g, int from_record) {
     void *scratch = need(gated_mlp_backward_scratch_bytes(&s->l.mlp, s->tokens));
     const gated_mlp_status status =
@@ -157,7 +82,7 @@ static void test_scene(const char *title, int32_t d, int32_t d_ff, int32_t token
                        int sliced, int held) {
     for (int32_t activation = 0; activation < ACT_COUNT; activation++) {
         scene s;
-        start_scene(&s, d, d_ff, tokens, dtype, activation, sliced, held);
+        scene_start(&s, d, d_ff, tokens, dtype, activation, sliced, held);
         for (int from_record = 0; from_record < 2; from_record++) {
             gradient_pair g = start_gradients(&s.l, tokens);
             const gated_mlp_gradients all = wanted(&g, ~0u);
@@ -172,14 +97,14 @@ static void test_scene(const char *title, int32_t d, int32_t d_ff, int32_t token
                   NAMES[which]);
             free_gradients(&g);
         }
-        free_scene(&s);
+        scene_free(&s);
     }
 }
 
 /* A gradient that is asked for alone is, to the bit, what it is among all; the others stay as they were. */
 static void test_masks(void) {
     scene s;
-    start_scene(&s, 19, 45, 6, DTYPE_BF16, ACT_silu, 0, 0);
+    scene_start(&s, 19, 45, 6, DTYPE_BF16, ACT_silu, 0, 0);
     gradient_pair all = start_gradients(&s.l, s.tokens);
     for (int i = 0; i < KINDS; i++) {
         gradient_pair alone = start_gradients(&s.l, s.tokens);
@@ -203,7 +128,7 @@ static void test_masks(void) {
         free_gradients(&before);
     }
     free_gradients(&all);
-    free_scene(&s);
+    scene_free(&s);
 }
 
 int main(void) {
