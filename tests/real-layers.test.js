@@ -24,11 +24,17 @@ after(() => {
   server.close();
 });
 
-for (const layer of layers) {
-  const twoDigits = String(layer).padStart(2, '0');
-  const url = `${address}fixtures/${NAME}-layer${twoDigits}.safetensors`;
-  const mlp = await GatedMLP.fromPretrained(url, { layer, runtime });
+/** @param {number} layer */
+const fileOf = (layer) => `${NAME}-layer${String(layer).padStart(2, '0')}.safetensors`;
 
+// All loads before the first test: a test file is over for node:test once no test is left that it knows of.
+const loaded = [];
+for (const layer of layers) {
+  const url = `${address}fixtures/${fileOf(layer)}`;
+  loaded.push({ layer, mlp: await GatedMLP.fromPretrained(url, { layer, runtime }) });
+}
+
+for (const { layer, mlp } of loaded) {
   test(`layer ${layer} is found, and held as it is stored`, () => {
     assert.deepEqual(
       [mlp.d, mlp.dFf, mlp.act, mlp.bias, mlp.dtype, mlp.numParameters],
@@ -37,7 +43,7 @@ for (const layer of layers) {
   });
 
   test(`layer ${layer}'s parameters are the file's, bit for bit`, () => {
-    const file = readSafetensors(`${NAME}-layer${twoDigits}.safetensors`);
+    const file = readSafetensors(fileOf(layer));
     for (const [name, { shape, data }] of mlp.namedParameters()) {
       const stored = file.get(`model.layers.${layer}.mlp.${name}`);
       assert.ok(stored);
@@ -49,7 +55,7 @@ for (const layer of layers) {
   });
 
   for (const prompt of prompts) {
-    const key = `layer${twoDigits}/${prompt.name}`;
+    const key = `layer${String(layer).padStart(2, '0')}/${prompt.name}`;
     const x = values(hidden, `${key}/x`);
 
     test(`layer ${layer}, ${prompt.name}: every token's output is Hugging Face's`, (t) => {

@@ -208,7 +208,21 @@ export class PathFile extends LocalFile {
   }
 }
 
-/** @returns {typeof import('node:fs')} */
+/**
+ * What is used of Node's file system, spelt out here: users of the package's types may not have Node's.
+ * @typedef {{ size: bigint, mtimeNs: bigint, isDirectory(): boolean }} FileStats
+ * @typedef {object} FileHandle
+ * @property {(options: { bigint: true }) => Promise<FileStats>} stat
+ * @property {(buffer: Uint8Array<ArrayBuffer>, offset: number, length: number, position: number)
+ *   => Promise<{ bytesRead: number, buffer: Uint8Array<ArrayBuffer> }>} read
+ * @property {() => Promise<void>} close
+ * @typedef {object} FileSystem
+ * @property {(path: string, options?: { bigint: true }) => Promise<FileStats>} stat
+ * @property {(path: string) => Promise<FileHandle>} open
+ * @property {(path: string, encoding: 'utf8') => Promise<string>} readFile
+ */
+
+/** @returns {{ promises: FileSystem }} */
 export function fileSystem() {
   return globalThis.process.getBuiltinModule('node:fs');
 }
