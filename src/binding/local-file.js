@@ -224,7 +224,9 @@ export class PathFile extends LocalFile {
 
 /** @returns {{ promises: FileSystem }} */
 export function fileSystem() {
-  return globalThis.process.getBuiltinModule('node:fs');
+  return /** @type {{ promises: FileSystem }} */ (
+    /** @type {unknown} */ (globalThis.process.getBuiltinModule('node:fs'))
+  );
 }
 
 /** Where a plain string may name a file: in a runtime with a file system and without a page. */
