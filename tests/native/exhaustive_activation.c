@@ -25,28 +25,31 @@ _Static_assert(sizeof(real) == 4, "there are too many doubles");
 #define FAR  128.0L
 #define NEAR 0x1p-40L
 
+/* An error may be as large as either. */
+typedef struct {
+    double ulps;
+    double absolute;
+} bound;
+
 typedef struct {
     const char *name;
     int32_t activation;
     double curvature; /* act(z) = z / 2 + curvature z^2 + ..., at 0 */
-    double
-        act_ulps; /* an error is allowed within so many ulps of the exact value, or below act_absolute */
-    double act_absolute;
-    double derivative_ulps;
-    double derivative_absolute;
+    bound act;
+    bound derivative;
 } gate;
 
 static const gate GATES[] = {
-    {"silu", ACT_silu, 0.25, 3, 1e-37, 4, 2e-7},
-    {"gelu_tanh", ACT_gelu_tanh, 0.39894228040143267794, 4, 4e-9, 4, 2e-7},
-    {"gelu", ACT_gelu, 0.39894228040143267794, 4, 2e-7, 4, 2e-7},
+    {"silu", ACT_silu, 0.25, {3, 1e-37}, {4, 2e-7}},
+    {"gelu_tanh", ACT_gelu_tanh, 0.39894228040143267794, {4, 4e-9}, {4, 2e-7}},
+    {"gelu", ACT_gelu, 0.39894228040143267794, {4, 2e-7}, {4, 2e-7}},
 };
 #define GATE_COUNT ((int)(sizeof GATES / sizeof GATES[0]))
 
 typedef struct {
-    double ulps; /* the largest error, in units of the exact value's last place */
+    double ulps; /* the largest error, in ulps of the exact value, of those above bound.absolute */
     float ulps_at;
-    double absolute; /* the largest absolute error among those of more than the allowed ulps */
+    double absolute; /* the largest error of those above bound.ulps */
     float absolute_at;
     uint64_t broken;
     float broken_at;
@@ -82,21 +85,18 @@ static void broken(worst *w, float z) {
     w->broken_at = z;
 }
 
-static void compare(worst *w, float z, float got, long double want, double ulps, double absolute) {
+static void compare(worst *w, float z, float got, long double want, const bound *allowed) {
     double error = (double)fabsl(got - want);
-    double in_ulps = error / (double)ulp_of(want);
-    if (!(in_ulps <= w->ulps)) {
-        w->ulps = in_ulps;
+    double ulps = error / (double)ulp_of(want);
+    if (!(error <= allowed->absolute) && !(ulps <= w->ulps)) {
+        w->ulps = ulps;
         w->ulps_at = z;
     }
-    if (in_ulps <= ulps) {
-        return;
-    }
-    if (!(error <= w->absolute)) {
+    if (!(ulps <= allowed->ulps) && !(error <= w->absolute)) {
         w->absolute = error;
         w->absolute_at = z;
     }
-    if (!(error <= absolute)) {
+    if (!(ulps <= allowed->ulps) && !(error <= allowed->absolute)) {
         broken(w, z);
     }
 }
@@ -119,8 +119,8 @@ static void check_value(share *s, int index, float z, float f, float slope) {
         return;
     }
     oracle_values want = expect(g, z);
-    compare(act, z, f, want.act, g->act_ulps, g->act_absolute);
-    compare(derivative, z, slope, want.derivative, g->derivative_ulps, g->derivative_absolute);
+    compare(act, z, f, want.act, &g->act);
+    compare(derivative, z, slope, want.derivative, &g->derivative);
     if ((z >= 30 && slope != 1) || (z <= -110 && slope != 0)) {
         broken(derivative, z);
     }
@@ -160,15 +160,20 @@ static void merge(worst *into, const worst *from) {
     }
 }
 
-static bool report(const char *name, const char *prime, const worst *w, double ulps,
-                   double absolute) {
-    printf("%s %s%s: largest error %.3f ulp at %.9g", w->broken ? "FAIL" : "ok", name, prime,
-           w->ulps, (double)w->ulps_at);
-    if (w->absolute > 0) {
-        printf("; of those above %g ulp the largest is %.3g at %.9g", ulps, w->absolute,
-               (double)w->absolute_at);
+static bool report(const char *name, const char *prime, const worst *w, const bound *allowed) {
+    printf("%s %s%s, bound %g ulp or %g:", w->broken ? "FAIL" : "ok", name, prime, allowed->ulps,
+           allowed->absolute);
+    if (w->ulps > 0) {
+        printf(" at most %.3f ulp (at %.9g)", w->ulps, (double)w->ulps_at);
+    } else {
+        printf(" nothing above %g", allowed->absolute);
     }
-    printf(" (bound: %g ulp or %g)\n", ulps, absolute);
+    if (w->absolute > 0) {
+        printf("; where above %g ulp at most %.3g (at %.9g)\n", allowed->ulps, w->absolute,
+               (double)w->absolute_at);
+    } else {
+        printf("; nothing above %g ulp\n", allowed->ulps);
+    }
     if (w->broken) {
         printf("     %" PRIu64 " values out of bounds, one of them %.9g\n", w->broken,
                (double)w->broken_at);
@@ -179,10 +184,8 @@ static bool report(const char *name, const char *prime, const worst *w, double u
 static bool report_all(const share *total) {
     bool good = true;
     for (int i = 0; i < GATE_COUNT; i++) {
-        const gate *g = &GATES[i];
-        good &= report(g->name, "", &total->act[i], g->act_ulps, g->act_absolute);
-        good &=
-            report(g->name, "'", &total->derivative[i], g->derivative_ulps, g->derivative_absolute);
+        good &= report(GATES[i].name, "", &total->act[i], &GATES[i].act);
+        good &= report(GATES[i].name, "'", &total->derivative[i], &GATES[i].derivative);
     }
     return good;
 }

@@ -26,15 +26,16 @@ export function nativeTests() {
  * @param {string} compiler
  * @param {string} source a path from the root
  * @param {'native' | 'fast'} mode as build.sh names it: under sanitizers, or at full speed
+ * @param {string[]} flags more for the compiler, such as -DGATED_MLP_FLOAT64
  * @returns {string} the program's path from the root
  */
-export function buildNative(compiler, source, mode = 'native') {
-  const program = `build/${mode}/${basename(compiler)}/${basename(source, '.c')}`;
+export function buildNative(compiler, source, mode = 'native', flags = []) {
+  const program = `build/${mode}/${basename(compiler)}/${basename(source, '.c')}${flags.join('')}`;
   const support = cFiles('tests/native').filter(
     (path) => !/^int main\(/m.test(readFileSync(`${root}${path}`, 'utf8')),
   );
   const core = cFiles('src/core').filter((path) => basename(path) !== 'exports.c');
-  output('bash', ['build.sh', mode, compiler, program, source, ...support, ...core]);
+  output('bash', ['build.sh', mode, compiler, program, source, ...support, ...core, ...flags]);
   return program;
 }
 
