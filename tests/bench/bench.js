@@ -1,92 +1,180 @@
-// npm run bench: the public forward against plain JavaScript loops on the shapes of a real layer, in the same run.
-// Results are held against a float64 reference before anything is timed. Times are printed, never asserted.
+// npm run bench: gated-mlp and its peers on the same problem, in one process and interleaved rounds, with the machine's
+// limits beside them. Results are held against a float64 reference before anything is timed; a peer that does not run
+// fails the bench. Times are printed, never asserted.
+//
+//   --quick         the cases that tell most, within three minutes
+//   --relaxed       in an engine with relaxed SIMD, where this Node needs a flag for it
+//   --json          the measurements and verdicts as JSON
+//   --only TEXT     only contestants whose name holds TEXT (peers drop out, so no ratios)
+//   --shape DxF     only this shape; --tokens 1,16 only these token counts
 
+import { spawnSync } from 'node:child_process';
 import { cpus } from 'node:os';
-import { GatedMLP, Runtime } from '../../src/binding/index.js';
-import { plainForward } from './plain.js';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { hasRelaxedSimd, makeLimits } from './limits.js';
+import { ourContestants, plainLoops } from './ours.js';
+import { jaxContestants } from './peers/jax.js';
+import { litertContestants } from './peers/litert.js';
+import { ortContestants } from './peers/ort.js';
+import { tfjsContestants } from './peers/tfjs.js';
+import { makeInputs, makeWeights } from './problem.js';
+import { caseText, makeCase, verdicts, verdictText } from './report.js';
+import { runRounds } from './rounds.js';
+import { ERROR_BOUNDS } from './targets.js';
 
-const [D, D_FF] = [576, 1536];
-const TOKENS = [1, 16, 128, 512];
-const ROUNDS = 7;
-/** A round repeats a call until it has taken this long, so that short calls are not timed by their noise. */
-const ROUND_MS = 60;
+/** @typedef {import('./contestant.js').Contestant} Contestant */
 
-const runtime = await Runtime.create();
-const mlp = await GatedMLP.create(D, D_FF, { act: 'silu', runtime });
-const half = await GatedMLP.create(D, D_FF, { act: 'silu', dtype: 'bfloat16', runtime });
-const weights = Object.fromEntries(
-  [...mlp.namedParameters()].map(([name, { data }]) => [name, data]),
-);
-const halfWeights = Object.fromEntries(
-  [...half.namedParameters()].map(([name, { data }]) => [name, data]),
-);
+const PLANS = {
+  quick: {
+    rounds: 5,
+    budgetMs: 700,
+    cases: { '576x1536': [1, 16, 128, 512], '2048x8192': [1, 16, 128] },
+  },
+  full: {
+    rounds: 9,
+    budgetMs: 6000,
+    cases: {
+      '576x1536': [1, 16, 128, 512],
+      '2048x8192': [1, 16, 128, 512],
+      '4096x11008': [1],
+    },
+  },
+};
+/** Plain loops do about 2e9 operations a second; a call of more than these tells nothing new. */
+const PLAIN_MOST_FLOPS = 2e9;
+const RELAXED_FLAG = '--experimental-wasm-relaxed-simd';
 
-console.log(`node ${process.version}, ${runtime.variant}, 1 thread, ${cpus()[0].model.trim()}`);
-console.log(`d = ${D}, d_ff = ${D_FF}, silu; medians of ${ROUNDS} interleaved rounds\n`);
-console.log('     T   plain JS ms   float32 ms   times   GFLOP/s   bfloat16 ms   times   GFLOP/s');
-for (const tokens of TOKENS) console.log(row(tokens));
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    relaxed: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    only: { type: 'string', default: '' },
+    shape: { type: 'string' },
+    tokens: { type: 'string' },
+  },
+});
 
-/** @param {number} tokens */
-function row(tokens) {
-  const x = Float32Array.from({ length: tokens * D }, (_, i) => Math.sin(i * 0.731) * 2);
-  const out = new Float32Array(tokens * D);
-  const contenders = [
-    { run: () => plainForward(out, x, weights, D, D_FF), weights },
-    { run: () => mlp.forward(x, { out }), weights },
-    { run: () => half.forward(x, { out }), weights: halfWeights },
-  ];
-  for (const contender of contenders) {
-    const expected = new Float64Array(out.length);
-    plainForward(expected, x, contender.weights, D, D_FF);
-    contender.run();
-    check(out, expected);
+if (options.relaxed && !hasRelaxedSimd()) {
+  const args = [RELAXED_FLAG, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
+  if (process.execArgv.includes(RELAXED_FLAG)) throw new Error('This engine has no relaxed SIMD.');
+  process.exitCode = spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1;
+} else {
+  await bench();
+}
+
+async function bench() {
+  const best = hasRelaxedSimd() ? 'relaxed' : 'simd128';
+  const plan = options.quick ? PLANS.quick : PLANS.full;
+  const limits = await makeLimits();
+  const contestants = (await allContestants(best)).filter(({ name }) =>
+    name.includes(options.only),
+  );
+  const engine = `Node ${process.versions.node} (V8 ${process.versions.v8}), ${best}, 1 thread`;
+  say(`${engine}, ${cpus()[0].model.trim()}; medians of ${plan.rounds} interleaved rounds\n`);
+  const cases = [];
+  for (const [shape, tokens] of Object.entries(plan.cases)) {
+    if (options.shape && shape !== options.shape) continue;
+    const wanted = options.tokens ? options.tokens.split(',').map(Number) : tokens;
+    for await (const one of shapeCases(shape, wanted, contestants, plan, limits, best)) {
+      cases.push(one);
+      say(caseText(one));
+    }
   }
-  const [plain, ours, oursHalf] = medians(contenders.map(({ run }) => run));
-  const gflops = (/** @type {number} */ ms) => (6 * D * D_FF * tokens) / ms / 1e6;
-  const columns = [
-    [tokens, 0, 6],
-    [plain, 3, 14],
-    [ours, 3, 13],
-    [plain / ours, 1, 8],
-    [gflops(ours), 2, 10],
-    [oursHalf, 3, 14],
-    [plain / oursHalf, 1, 8],
-    [gflops(oursHalf), 2, 10],
-  ];
-  return columns.map(([value, digits, width]) => value.toFixed(digits).padStart(width)).join('');
+  const judged = Object.fromEntries(
+    (best === 'relaxed'
+      ? /** @type {const} */ (['relaxed'])
+      : /** @type {const} */ (['simd128'])
+    ).map((variant) => [variant, verdicts(cases, variant)]),
+  );
+  for (const [variant, all] of Object.entries(judged)) say(`${variant}\n${verdictText(all)}`);
+  if (options.json) console.log(JSON.stringify({ engine, cases, verdicts: judged }, null, 1));
+}
+
+/** @param {'simd128' | 'relaxed'} best @returns {Promise<Contestant[]>} */
+async function allContestants(best) {
+  const missing = (/** @type {string} */ what) => say(`MISSING: this build does not have ${what}.`);
+  const own = await ourContestants('simd128', missing);
+  if (best === 'relaxed') own.push(...(await ourContestants('relaxed', missing)));
+  const peers = [ortContestants, tfjsContestants, litertContestants, jaxContestants];
+  const others = [];
+  for (const open of peers) others.push(...(await open()));
+  return [plainLoops, ...others, ...own];
 }
 
 /**
- * Median milliseconds a call of each function, their rounds taken in turn so that a slow moment hits all of them.
- * @param {(() => void)[]} functions
+ * Every token count of one shape.
+ * @param {string} shape
+ * @param {number[]} tokenCounts
+ * @param {Contestant[]} contestants
+ * @param {{ rounds: number, budgetMs: number }} plan
+ * @param {import('./limits.js').Limits} limits
+ * @param {'simd128' | 'relaxed'} best
  */
-function medians(functions) {
-  const times = functions.map(() => /** @type {number[]} */ ([]));
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const [i, run] of functions.entries()) {
-      const start = performance.now();
-      let calls = 0;
-      let elapsed = 0;
-      do {
-        run();
-        calls += 1;
-        elapsed = performance.now() - start;
-      } while (elapsed < ROUND_MS);
-      times[i].push(elapsed / calls);
-    }
+async function* shapeCases(shape, tokenCounts, contestants, plan, limits, best) {
+  const [d, dFf] = shape.split('x').map(Number);
+  const weights = makeWeights(d, dFf);
+  const inputs = makeInputs(weights);
+  const loaded = [];
+  for (const contestant of contestants) {
+    const start = performance.now();
+    const model = await named(contestant, contestant.load(weights));
+    loaded.push({ contestant, model, setupMs: performance.now() - start });
   }
-  return times.map((list) => list.sort((a, b) => a - b)[ROUNDS >> 1]);
+  for (const tokens of tokenCounts) {
+    const x = inputs.x(tokens);
+    const entries = [];
+    for (const { contestant, model, setupMs } of loaded) {
+      if (contestant === plainLoops && 6 * d * dFf * tokens > PLAIN_MOST_FLOPS) continue;
+      entries.push({
+        contestant,
+        setupMs,
+        ...(await checkedCall(contestant, model, x, tokens, inputs)),
+      });
+    }
+    const weightBytes = 3 * d * dFf * Float32Array.BYTES_PER_ELEMENT;
+    const options = { ...plan, cold: tokens === 1, weightBytes };
+    const measured = await runRounds(entries, x, options, limits);
+    for (const { call } of entries) await call.dispose();
+    yield makeCase({ d, dFf, tokens }, measured, best);
+  }
+  for (const { model } of loaded) await model.dispose();
 }
 
 /**
- * @param {Float32Array} actual
- * @param {Float64Array} expected
+ * A call made ready, its first result held against the reference.
+ * @param {Contestant} contestant
+ * @param {import('./contestant.js').Model} model
+ * @param {Float32Array} x
+ * @param {number} tokens
+ * @param {ReturnType<typeof makeInputs>} inputs
  */
-function check(actual, expected) {
-  const largest = expected.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-  for (const [i, value] of expected.entries()) {
-    if (!(Math.abs(actual[i] - value) <= 2e-6 * largest)) {
-      throw new Error(`value ${i} is ${actual[i]}, not ${value}: nothing was timed`);
-    }
+async function checkedCall(contestant, model, x, tokens, inputs) {
+  const call = await named(contestant, model.at(tokens));
+  const start = performance.now();
+  const y = await named(contestant, Promise.resolve(call.run(x)));
+  const firstMs = performance.now() - start;
+  const error = inputs.error(y);
+  if (y.length !== x.length || !(error <= ERROR_BOUNDS[contestant.weights])) {
+    throw new Error(
+      `${contestant.name}, T=${tokens}: wrong by ${error} of the rms; nothing was timed`,
+    );
   }
+  return { call, error, firstMs };
+}
+
+/** @template T @param {Contestant} contestant @param {Promise<T>} work @returns {Promise<T>} */
+async function named(contestant, work) {
+  try {
+    return await work;
+  } catch (cause) {
+    throw new Error(`${contestant.name} does not run`, { cause });
+  }
+}
+
+/** @param {string} text */
+function say(text) {
+  if (options.json) console.error(text);
+  else console.log(text);
 }

@@ -3,7 +3,9 @@
 /**
  * @typedef {object} Contestant
  * @property {string} name
- * @property {'f32' | 'int8' | 'int4' | 'int4 blocks' | import('../../src/binding/held-dtype.js').HeldDtype} weights how they are held
+ * @property {string} weights how they are held: a key of WEIGHT_BYTES in targets.js
+ * @property {'simd128' | 'relaxed'} [variant] where it does not simply take the best that the engine runs
+ * @property {boolean} [ours]
  * @property {(weights: import('./problem.js').Weights) => Promise<Model>} load
  */
 

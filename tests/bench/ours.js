@@ -33,7 +33,7 @@ export async function ourContestants(variant, report) {
 
 /**
  * @param {Runtime} runtime
- * @param {string} variant
+ * @param {'simd128' | 'relaxed'} variant
  * @param {typeof DTYPES[number]} dtype
  * @returns {Contestant}
  */
@@ -42,6 +42,7 @@ function ourContestant(runtime, variant, dtype) {
     name: `gated-mlp ${dtype} ${variant}`,
     weights: dtype,
     variant,
+    ours: true,
     async load(weights) {
       const { d, dFf } = weights;
       const mlp = await GatedMLP.create(d, dFf, { dtype: /** @type {any} */ (dtype), runtime });

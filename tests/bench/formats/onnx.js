@@ -127,10 +127,7 @@ function tensor(name, type, dims, data) {
 
 /** @param {string} name @param {number} width */
 function valueInfo(name, width) {
-  const shape = message(
-    nested(1, message(bytes(2, 'tokens'))),
-    nested(1, message(int(1, width))),
-  );
+  const shape = message(nested(1, message(bytes(2, 'tokens'))), nested(1, message(int(1, width))));
   const type = message(nested(1, message(int(1, TYPES.float), nested(2, shape))));
   return message(bytes(1, name), nested(2, type));
 }

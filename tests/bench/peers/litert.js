@@ -15,13 +15,7 @@ const KINDS = [
 /** @returns {Promise<Contestant[]>} */
 export async function litertContestants() {
   const litert = await import('@litertjs/core');
-  const scope = /** @type {any} */ (globalThis);
-  scope.Module = { print() {}, printErr() {} };
-  const { warn } = console;
-  // It warns of every way in which this machine has no GPU; only its CPU build is wanted here.
-  console.warn = () => {};
-  await litert.loadLiteRt(await scriptFolder());
-  console.warn = warn;
+  await load(litert);
   return KINDS.map(([label, kind]) => ({
     name: `LiteRT ${label}`,
     weights: label,
@@ -48,22 +42,43 @@ export async function litertContestants() {
   }));
 }
 
-/** Where the package's wasm files are, and in Node the means to load the script among them. */
-async function scriptFolder() {
-  if (!('process' in globalThis)) return new URL('../node_modules/@litertjs/core/wasm/', import.meta.url).href;
-  const [{ readFileSync }, { createRequire }, { dirname }, { compileFunction }] = await Promise.all([
-    import('node:fs'),
-    import('node:module'),
-    import('node:path'),
-    import('node:vm'),
-  ]);
-  const require = createRequire(import.meta.url);
+/** @param {typeof import('@litertjs/core')} litert */
+async function load(litert) {
   const scope = /** @type {any} */ (globalThis);
+  const { warn } = console;
+  // It logs at length, and warns of every way in which this machine has no GPU; only its CPU build is wanted here.
+  console.warn = () => {};
+  scope.Module = { print() {}, printErr() {} };
+  try {
+    if ('process' in scope) await loadInNode(litert, scope);
+    else
+      await litert.loadLiteRt(
+        new URL('../node_modules/@litertjs/core/wasm/', import.meta.url).href,
+      );
+  } finally {
+    console.warn = warn;
+  }
+}
+
+/**
+ * Through the globals of a worker, taken away again since other packages take them for a browser's.
+ * @param {typeof import('@litertjs/core')} litert
+ * @param {any} scope
+ */
+async function loadInNode(litert, scope) {
+  const [{ readFileSync }, { createRequire }, { dirname }, { compileFunction }] = await Promise.all(
+    [import('node:fs'), import('node:module'), import('node:path'), import('node:vm')],
+  );
+  const require = createRequire(import.meta.url);
   scope.self = scope;
   scope.importScripts = (/** @type {string} */ path) => {
     const source = `${readFileSync(path, 'utf8')}\nreturn ModuleFactory;`;
-    const load = compileFunction(source, ['require', '__filename', '__dirname'], { filename: path });
-    scope.ModuleFactory = load(require, path, dirname(path));
+    const define = compileFunction(source, ['require', '__filename', '__dirname'], {
+      filename: path,
+    });
+    scope.ModuleFactory = define(require, path, dirname(path));
   };
-  return require.resolve('@litertjs/core').replace(/dist[^]*$/, 'wasm/');
+  await litert.loadLiteRt(require.resolve('@litertjs/core').replace(/dist[^]*$/, 'wasm/'));
+  delete scope.self;
+  delete scope.importScripts;
 }

@@ -15,6 +15,7 @@ export async function tfjsContestants() {
     {
       name: 'tfjs f32',
       weights: 'f32',
+      variant: 'simd128',
       async load({ d, dFf, gate, up, down }) {
         const held = [
           tf.tensor2d(transpose(gate, dFf, d), [d, dFf]),
