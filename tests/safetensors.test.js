@@ -3,15 +3,14 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { readdirSync } from 'node:fs';
-import { basename } from 'node:path';
 import { before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { GatedMLPError } from '../src/binding/errors.js';
 import { Runtime, wasmOf } from '../src/binding/runtime.js';
 import { headerLength, readTable } from '../src/binding/safetensors-table.js';
 import { corpus, expectedKind, fileBytes } from './helpers/corpus.js';
-import { findSanitizingCompilers, run } from './helpers/tools.js';
+import { findSanitizingCompilers } from './helpers/tools.js';
+import { buildNative } from './native/run.js';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
@@ -60,12 +59,7 @@ test('the reader in wasm gives the verdict of the reference on every file', asyn
 async function readNatively() {
   const [compiler] = findSanitizingCompilers();
   assert.ok(compiler, 'neither gcc nor clang can build with -fsanitize=address,undefined');
-  const program = `build/native/${basename(compiler)}/read_corpus`;
-  const sources = readdirSync(`${root}src/core`).filter((name) =>
-    /^(json|safetensors).*\.c$/.test(name),
-  );
-  const files = ['tests/native/read_corpus.c', ...sources.map((name) => `src/core/${name}`)];
-  run('bash', ['build.sh', 'native', compiler, program, ...files], { cwd: root });
+  const program = buildNative(compiler, 'tests/native/read_corpus.c');
   const child = spawn(program, { cwd: root, stdio: ['pipe', 'pipe', 'inherit'] });
   const output = child.stdout.setEncoding('utf8').toArray();
   const ended = new Promise((resolve) => child.on('close', resolve));
