@@ -165,14 +165,24 @@ export function etagOf(file) {
  * @param {LogEntry} entry
  */
 function count(response, entry) {
-  for (const method of /** @type {const} */ (['write', 'end'])) {
-    const original = response[method].bind(response);
-    response[method] = /** @type {typeof original} */ (
-      (/** @type {unknown[]} */ ...values) => {
-        const [chunk] = values;
-        if (typeof chunk === 'string' || Buffer.isBuffer(chunk)) entry.sent += chunk.length;
-        return Reflect.apply(original, response, values);
-      }
-    );
-  }
+  const { write, end } = response;
+  /** @param {unknown} chunk */
+  const add = (chunk) => {
+    if (typeof chunk === 'string' || Buffer.isBuffer(chunk)) entry.sent += chunk.length;
+  };
+  Object.assign(response, {
+    /** @param {unknown[]} values */
+    write(...values) {
+      add(values[0]);
+      return Reflect.apply(write, response, values);
+    },
+    /** @param {unknown[]} values */
+    end(...values) {
+      // end() hands what it is given to write() only where the head has been sent.
+      const before = entry.sent;
+      Reflect.apply(end, response, values);
+      if (entry.sent === before) add(values[0]);
+      return response;
+    },
+  });
 }

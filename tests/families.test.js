@@ -1,0 +1,122 @@
+// Whole tiny models, saved by each family's own class in transformers: every gated MLP and expert in them loads from the
+// folder's URL plus layer, expert or prefix, and computes what Hugging Face computes. Then what must be refused by name.
+
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { after, test } from 'node:test';
+import { NAMINGS } from '../src/binding/families.js';
+import { GatedMLP, openCheckpoint, Runtime } from '../src/binding/index.js';
+import { FaultServer } from './helpers/fault-server.js';
+import { assertClose, fixture, readJson, readSafetensors, values } from './helpers/goldens.js';
+
+/** @typedef {{ family: string, kind: 'split' | 'fused' | 'moe', layers: string[] }} FamilyGolden */
+
+const FOLDER = 'goldens/families';
+const EXPERTS = 3;
+
+/** @type {FamilyGolden[]} */
+const goldens = readJson('goldens/index.json').families;
+/** @type {Record<string, Buffer>} */
+const files = {};
+for (const { family } of goldens) {
+  for (const name of readdirSync(fixture(`${FOLDER}/${family}`))) {
+    files[`/${family}/${name}`] = readFileSync(fixture(`${FOLDER}/${family}/${name}`));
+  }
+}
+const server = await FaultServer.start(files);
+const runtime = await Runtime.create();
+after(() => server.close());
+
+/** How the parameters are called in the families' own classes, gate first where two are fused. */
+const OWN_NAMES = [
+  [['gate_proj.weight'], 'gate_proj.weight'],
+  [['up_proj.weight'], 'up_proj.weight'],
+  [['down_proj.weight'], 'down_proj.weight'],
+  [['gate_proj.bias'], 'gate_proj.bias'],
+  [['up_proj.bias'], 'up_proj.bias'],
+  [['down_proj.bias'], 'down_proj.bias'],
+  [['gate_proj.weight', 'up_proj.weight'], 'gate_up_proj.weight'],
+  [['gate_proj.weight', 'up_proj.weight'], 'Wi.weight'],
+  [['down_proj.weight'], 'Wo.weight'],
+  [['gate_proj.weight'], 'wi_0.weight'],
+  [['up_proj.weight'], 'wi_1.weight'],
+  [['down_proj.weight'], 'wo.weight'],
+];
+
+/** @param {string} family @param {Record<string, unknown>} choice */
+const load = (family, choice) =>
+  GatedMLP.fromPretrained(`${server.origin}/${family}`, { runtime, ...choice });
+
+for (const { family, kind, layers } of goldens.filter((g) => g.family !== 'gpt_oss')) {
+  const io = readSafetensors(`${FOLDER}/${family}/mlp_io.safetensors`);
+  for (const [layer, key] of layers.entries()) {
+    const x = values(io, `${key}/x`);
+    if (kind !== 'moe') {
+      test(`${family}: layer ${layer} from its folder, outputs and gradients as Hugging Face has them`, async () => {
+        const mlp = await load(family, key.includes('block') ? { prefix: key } : { layer });
+        assertClose(mlp.forward(x), values(io, `${key}/y`), 'y');
+        const gradients = /** @type {Record<string, Float32Array>} */ (
+          mlp.backward(x, values(io, `${key}/gy`))
+        );
+        assertClose(gradients.x, values(io, `${key}/x.grad`), 'x.grad');
+        let compared = 0;
+        for (const [ours, theirs] of /** @type {[string[], string][]} */ (OWN_NAMES)) {
+          if (!io.has(`${key}/${theirs}.grad`)) continue;
+          const ourGradient = ours.flatMap((name) => [...gradients[name]]);
+          assertClose(ourGradient, values(io, `${key}/${theirs}.grad`), theirs);
+          compared += ours.length;
+        }
+        assert.equal(compared, mlp.bias ? 6 : 3);
+        mlp.dispose();
+      });
+      continue;
+    }
+    for (let expert = 0; expert < EXPERTS; expert++) {
+      test(`${family}: layer ${layer}, expert ${expert} from its folder`, async () => {
+        const mlp = await load(family, { layer, expert });
+        assertClose(mlp.forward(x), values(io, `${key}/expert.${expert}.y`), 'y');
+        mlp.dispose();
+      });
+    }
+    if (!io.has(`${key}/shared_expert.y`)) continue;
+    test(`${family}: layer ${layer}, shared expert by its prefix`, async () => {
+      const mlp = await load(family, { prefix: `${key}.shared_expert` });
+      assertClose(mlp.forward(x), values(io, `${key}/shared_expert.y`), 'y');
+      mlp.dispose();
+    });
+  }
+}
+
+test('every naming that is claimed as supported has a golden of the family itself', () => {
+  const made = new Set(goldens.map(({ family }) => family));
+  for (const { golden, orders = [] } of NAMINGS) {
+    for (const folder of [golden, ...orders.map((o) => o.golden)]) {
+      if (folder) assert.ok(made.has(folder), `${folder} is not in fixtures/${FOLDER}`);
+    }
+  }
+});
+
+test('a checkpoint of two requests says every gated MLP that is in it', async () => {
+  server.reset();
+  const { mlps } = await openCheckpoint(`${server.origin}/llama4/`, { runtime });
+  assert.equal(server.log.length, 2);
+  assert.deepEqual(
+    mlps.map(({ layer, expert, prefix, fused, transposed }) => [
+      layer,
+      expert,
+      prefix,
+      fused,
+      transposed,
+    ]),
+    [0, 1].flatMap((layer) => [
+      ...[0, 1, 2].map((expert) => [
+        layer,
+        expert,
+        `model.layers.${layer}.feed_forward.experts`,
+        'gate-up',
+        true,
+      ]),
+      [layer, null, `model.layers.${layer}.feed_forward.shared_expert`, null, false],
+    ]),
+  );
+});
