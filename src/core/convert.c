@@ -23,12 +23,9 @@ typedef struct {
 } small_float;
 
 static const small_float SMALL_FLOATS[] = {
-    {DTYPE_F16, 5, 10, 15, SPECIALS_IEEE},
-    {DTYPE_BF16, 8, 7, 127, SPECIALS_IEEE},
-    {DTYPE_F8_E4M3, 4, 3, 7, SPECIALS_FN},
-    {DTYPE_F8_E5M2, 5, 2, 15, SPECIALS_IEEE},
-    {DTYPE_F8_E4M3FNUZ, 4, 3, 8, SPECIALS_FNUZ},
-    {DTYPE_F8_E5M2FNUZ, 5, 2, 16, SPECIALS_FNUZ},
+    {DTYPE_F16, 5, 10, 15, SPECIALS_IEEE},       {DTYPE_BF16, 8, 7, 127, SPECIALS_IEEE},
+    {DTYPE_F8_E4M3, 4, 3, 7, SPECIALS_FN},       {DTYPE_F8_E5M2, 5, 2, 15, SPECIALS_IEEE},
+    {DTYPE_F8_E4M3FNUZ, 4, 3, 8, SPECIALS_FNUZ}, {DTYPE_F8_E5M2FNUZ, 5, 2, 16, SPECIALS_FNUZ},
 };
 
 static const small_float *find_small_float(int32_t dtype) {
@@ -112,7 +109,8 @@ static uint32_t encode_small(double value, const small_float *format) {
     const int32_t drop = 52 - format->mantissa_bits;
 
     if (magnitude > INFINITE) {
-        const uint32_t payload = (uint32_t)(magnitude >> drop) & ((1u << format->mantissa_bits) - 1);
+        const uint32_t payload =
+            (uint32_t)(magnitude >> drop) & ((1u << format->mantissa_bits) - 1);
         return sign | infinite | payload | 1u << (format->mantissa_bits - 1);
     }
     const int32_t exponent = (int32_t)(magnitude >> 52) - 1023;

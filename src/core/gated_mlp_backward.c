@@ -93,7 +93,8 @@ static void add_projection_gradient(real *d_weight, real *d_bias, const real *d_
     if (d_weight != NULL) {
         real *unit_rows = d_weight + (size_t)(panel * PANEL) * (size_t)d;
         for (int32_t i = 0; i < d; i += PANEL) {
-            outer_product(unit_rows + i, (size_t)d, d_units, units, x_tiles + (size_t)i * (size_t)rows,
+            outer_product(unit_rows + i, (size_t)d, d_units, units,
+                          x_tiles + (size_t)i * (size_t)rows,
                           (column_range){0, min_i32(PANEL, d - i)}, rows);
         }
     }

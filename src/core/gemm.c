@@ -47,7 +47,7 @@ INLINE void tile_rows(const int32_t rows, real *c, size_t ldc, const real *a, si
 }
 
 NOINLINE void tile_4x8(real *c, size_t ldc, const real *a, size_t a_step, const real *b,
-                     size_t b_step, int32_t rows, int32_t depth, int accumulate) {
+                       size_t b_step, int32_t rows, int32_t depth, int accumulate) {
     switch (rows) {
     case 1: tile_rows(1, c, ldc, a, a_step, b, b_step, depth, accumulate); break;
     case 2: tile_rows(2, c, ldc, a, a_step, b, b_step, depth, accumulate); break;
@@ -68,7 +68,7 @@ INLINE void expand_typed(const int32_t dtype, real *dst, const unsigned char *sr
 }
 
 NOINLINE void expand_strip(real *dst, const unsigned char *src, size_t src_step, int32_t dtype,
-                         int32_t depth) {
+                           int32_t depth) {
     switch (dtype) {
 #ifdef GATED_MLP_FLOAT64
     case DTYPE_F64: expand_typed(DTYPE_F64, dst, src, src_step, depth); break;

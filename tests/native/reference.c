@@ -89,10 +89,10 @@ void reference_forward(double *y, const reference_record *record, const double *
         }
         const int with_bias = m->down_bias != NULL && o->unit_begin == 0 && o->unit_end > 0;
         for (int32_t j = 0; j < m->d; j++) {
-            const double sum = dot(record->hidden + t * m->d_ff + o->unit_begin,
-                                   m->down_weight + j * m->d_ff + o->unit_begin,
-                                   with_bias ? m->down_bias + j : NULL,
-                                   o->unit_end - o->unit_begin);
+            const double sum =
+                dot(record->hidden + t * m->d_ff + o->unit_begin,
+                    m->down_weight + j * m->d_ff + o->unit_begin,
+                    with_bias ? m->down_bias + j : NULL, o->unit_end - o->unit_begin);
             double *to = &y[t * m->d + j];
             *to = (double)o->scale * sum + (o->accumulate ? *to : 0);
         }

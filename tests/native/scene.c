@@ -6,8 +6,8 @@
 
 void scene_forward(scene *s) {
     void *scratch = need(gated_mlp_forward_scratch_bytes(&s->l.mlp, s->tokens));
-    const gated_mlp_status status = gated_mlp_forward(s->y, s->x, &s->l.mlp, s->tokens,
-                                                      &s->options, &s->record, scratch);
+    const gated_mlp_status status =
+        gated_mlp_forward(s->y, s->x, &s->l.mlp, s->tokens, &s->options, &s->record, scratch);
     if (status != GATED_MLP_OK) {
         check(0, "forward gives status %d", (int)status);
     }
@@ -15,14 +15,15 @@ void scene_forward(scene *s) {
 }
 
 void scene_start(scene *s, int32_t d, int32_t d_ff, int32_t tokens, int32_t dtype,
-                        int32_t activation, int sliced, int held) {
+                 int32_t activation, int sliced, int held) {
     memset(s, 0, sizeof *s);
     s->l = layer_create(d, d_ff, dtype, (d + d_ff) % 2, activation);
     s->tokens = tokens;
     s->options = gated_mlp_defaults(&s->l.mlp);
     if (sliced) {
         s->options.unit_begin = random_below(d_ff + 1);
-        s->options.unit_end = s->options.unit_begin + random_below(d_ff - s->options.unit_begin + 1);
+        s->options.unit_end =
+            s->options.unit_begin + random_below(d_ff - s->options.unit_begin + 1);
         s->options.scale = (real)-0.75;
     }
     if (held && tokens > 0) {
@@ -42,20 +43,29 @@ void scene_start(scene *s, int32_t d, int32_t d_ff, int32_t tokens, int32_t dtyp
     s->x64 = to_doubles(s->x, outer);
     s->d_y64 = to_doubles(s->d_y, outer);
     s->y64 = to_doubles(s->y, outer);
-    s->record64 = (reference_record){to_doubles(s->record.gate, inner),
-                                     to_doubles(s->record.act, inner),
-                                     to_doubles(s->record.up, inner),
-                                     to_doubles(s->record.hidden, inner)};
+    s->record64 =
+        (reference_record){to_doubles(s->record.gate, inner), to_doubles(s->record.act, inner),
+                           to_doubles(s->record.up, inner), to_doubles(s->record.hidden, inner)};
     scene_forward(s);
     reference_forward(s->y64, &s->record64, s->x64, &s->l.reference, tokens, &s->options);
 }
 
 void scene_free(scene *s) {
     layer_free(&s->l);
-    void *blocks[] = {s->x,           s->d_y,           s->y,           s->record.gate,
-                      s->record.act,  s->record.up,     s->record.hidden, s->x64,
-                      s->d_y64,       s->y64,           s->record64.gate, s->record64.act,
-                      s->record64.up, s->record64.hidden};
+    void *blocks[] = {s->x,
+                      s->d_y,
+                      s->y,
+                      s->record.gate,
+                      s->record.act,
+                      s->record.up,
+                      s->record.hidden,
+                      s->x64,
+                      s->d_y64,
+                      s->y64,
+                      s->record64.gate,
+                      s->record64.act,
+                      s->record64.up,
+                      s->record64.hidden};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         free(blocks[i]);
     }

@@ -14,7 +14,7 @@
 #define TOLERANCE 4e-6
 #endif
 
-#define UNTOUCHED ((real)-77) /* what the record and y hold before a call */
+#define UNTOUCHED ((real) - 77) /* what the record and y hold before a call */
 
 typedef struct {
     layer l;

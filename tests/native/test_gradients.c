@@ -9,8 +9,8 @@
 
 #define KINDS 7
 
-static const char *const NAMES[KINDS] = {"x",         "gate_weight", "gate_bias", "up_weight",
-                                         "up_bias",   "down_weight", "down_bias"};
+static const char *const NAMES[KINDS] = {"x",       "gate_weight", "gate_bias", "up_weight",
+                                         "up_bias", "down_weight", "down_bias"};
 
 typedef struct {
     int64_t count[KINDS];
@@ -91,7 +91,8 @@ static void test_scene(const char *title, int32_t d, int32_t d_ff, int32_t token
             int which = 0;
             const double worst = compare(&g, &which);
             check(worst <= TOLERANCE,
-                  "%s: d %d, d_ff %d, %d tokens, dtype %d, activation %d, units %d..%d, %s: %.2g (%s)",
+                  "%s: d %d, d_ff %d, %d tokens, dtype %d, activation %d, units %d..%d, %s: %.2g "
+                  "(%s)",
                   title, d, d_ff, tokens, dtype, activation, s.options.unit_begin,
                   s.options.unit_end, from_record ? "from a record" : "recomputed", worst,
                   NAMES[which]);

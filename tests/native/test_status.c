@@ -147,8 +147,7 @@ static void test_linear(void) {
                   GATED_MLP_ERR_SHAPE &&
               linear_set_block(gate, -1, 1, 0, D, values, DTYPE_REAL, D, 1) ==
                   GATED_MLP_ERR_SHAPE &&
-              linear_set_block(gate, 0, 1, 1, D, values, DTYPE_REAL, D, 1) ==
-                  GATED_MLP_ERR_SHAPE &&
+              linear_set_block(gate, 0, 1, 1, D, values, DTYPE_REAL, D, 1) == GATED_MLP_ERR_SHAPE &&
               linear_set_block(gate, 1, INT32_MAX, 0, D, values, DTYPE_REAL, D, 1) ==
                   GATED_MLP_ERR_SHAPE,
           "blocks outside the weight are refused");

@@ -11,7 +11,8 @@
 typedef struct {
     const char *name;
     int32_t dtype, bytes, exponent_bits, mantissa_bits, bias;
-    uint32_t nan_code, infinity_code; /* of the positive side; nan_code and above are NaN; 0: none */
+    uint32_t nan_code,
+        infinity_code; /* of the positive side; nan_code and above are NaN; 0: none */
     int negative_zero_is_nan;
 } format;
 
@@ -36,9 +37,10 @@ static double by_definition(uint32_t code, const format *f) {
         return sign * (double)INFINITY;
     }
     const int exponent = (int)(magnitude >> f->mantissa_bits);
-    const double fraction = ldexp((double)(magnitude & ((1u << f->mantissa_bits) - 1)), -f->mantissa_bits);
-    return sign * (exponent > 0 ? ldexp(1 + fraction, exponent - f->bias)
-                                : ldexp(fraction, 1 - f->bias));
+    const double fraction =
+        ldexp((double)(magnitude & ((1u << f->mantissa_bits) - 1)), -f->mantissa_bits);
+    return sign *
+           (exponent > 0 ? ldexp(1 + fraction, exponent - f->bias) : ldexp(fraction, 1 - f->bias));
 }
 
 static int same_number(double a, double b) {
@@ -70,8 +72,7 @@ static void test_encode(const format *f) {
         const double value = by_definition(code, f);
         /* past the last finite number, half a step further rounds to infinity */
         const double next =
-            code < last ? by_definition(code + 1, f)
-                        : value + (value - by_definition(code - 1, f));
+            code < last ? by_definition(code + 1, f) : value + (value - by_definition(code - 1, f));
         const double middle = value + (next - value) / 2;
         const uint32_t even = code % 2 == 0 ? code : code + 1;
         codes &= encode(value, f->dtype) == code && encode(-value, f->dtype) == (code | 0x8000);
