@@ -2,6 +2,7 @@
 # Compiles src/core. The only place with compiler flags.
 #
 #   bash build.sh                       src/binding/gated-mlp.wasm, the module that the package ships
+#   bash build.sh relaxed               src/binding/gated-mlp-relaxed.wasm, the same for engines with relaxed SIMD
 #   bash build.sh float64               build/gated-mlp-f64.wasm, the same sources in double (for tests)
 #   bash build.sh native CC OUT FILE... a native program of FILEs under AddressSanitizer and UBSan
 #   bash build.sh fast CC OUT FILE...   the same at full speed, without sanitizers
@@ -14,6 +15,7 @@ cd "$(dirname "$0")"
 
 emcc=${EMCC:-emcc}
 c_flags=(-std=c11 -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Werror "-ffile-prefix-map=$PWD=.")
+link_flags=(-O3)
 
 # The files whose loops do the arithmetic are compiled for speed, the others for size.
 kernels=(activation gated_mlp gated_mlp_backward gemm linear units)
@@ -43,12 +45,27 @@ build_wasm() { # build_wasm OUT FLAG...
   mkdir -p "$(dirname "$out")"
   objects=$(mktemp -d)
   compile_objects "$objects" "$@"
-  "$emcc" -O3 "$objects"/*.o -sSTANDALONE_WASM --no-entry -sWASM_BIGINT \
+  "$emcc" "${link_flags[@]}" "$objects"/*.o -sSTANDALONE_WASM --no-entry -sWASM_BIGINT \
     -sMALLOC=emmalloc -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB "-sEXPORTED_FUNCTIONS=$exports" \
     -o "$objects/module.wasm"
   mv "$objects/module.wasm" "$out"
   rm -r "$objects"
   echo "$out: $(wc -c < "$out") bytes"
+}
+
+# The final relaxed-SIMD opcodes are LLVM 16's and later. Debian 12's Emscripten has LLVM 14, but takes the newer
+# clang and lld of the same distribution; its binaryen knows the opcodes no better and is then kept out of the link.
+use_relaxed_toolchain() {
+  local installed newer=19
+  installed=$("$emcc" -v 2>&1 | sed -n 's/.*clang version \([0-9]*\).*/\1/p')
+  if ((${installed:-0} >= 16)); then return; fi
+  if ! command -v "clang-$newer" "wasm-ld-$newer" > /dev/null; then
+    echo "build.sh: NO RELAXED SIMD: '$emcc' has LLVM ${installed:-unknown} and clang-$newer or wasm-ld-$newer is missing." \
+      "Install them (Debian: apt-get install clang-$newer lld-$newer)." >&2
+    exit 1
+  fi
+  export EM_LLVM_ADD_VERSION=$newer EM_CLANG_ADD_VERSION=$newer
+  link_flags=(-O1 -Wl,--strip-all -sERROR_ON_WASM_CHANGES_AFTER_LINK)
 }
 
 build_native() { # build_native CC OUT FILE-OR-FLAG...
@@ -60,13 +77,17 @@ build_native() { # build_native CC OUT FILE-OR-FLAG...
 
 case ${1:-simd128} in
   simd128) build_wasm src/binding/gated-mlp.wasm ;;
+  relaxed)
+    use_relaxed_toolchain
+    build_wasm src/binding/gated-mlp-relaxed.wasm -mrelaxed-simd
+    ;;
   float64) build_wasm build/gated-mlp-f64.wasm -DGATED_MLP_FLOAT64 ;;
   native) build_native "${@:2}" -O2 -g -fsanitize=address,undefined -fno-sanitize-recover=all ;;
   fast) build_native "${@:2}" -O3 ;;
   fuzz) build_native "${@:2}" -O2 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all ;;
   shared) build_native "${@:2}" -O2 -fPIC -shared ;;
   *)
-    sed -n '2,11s/^# \{0,1\}//p' build.sh >&2
+    sed -n '2,12s/^# \{0,1\}//p' build.sh >&2
     exit 2
     ;;
 esac
