@@ -1,7 +1,8 @@
 /* Conversions between element types; see convert.h.
  *
- * The 16-bit and 8-bit floats are one family that differs in field widths, bias and what its topmost codes mean, so they
- * are rows of a table rather than functions. Called by store.c; knows nothing of matrices.
+ * The 16-bit and 8-bit floats are one family that differs in field widths, bias and what its
+ * topmost codes mean, so they are rows of a table rather than functions. Called by store.c; knows
+ * nothing of matrices.
  */
 #include "convert.h"
 

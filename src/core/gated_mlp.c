@@ -1,8 +1,9 @@
 /* Forward of the gated MLP: y = down( act(gate(x)) * up(x) ).
  *
- * Per row block of tokens, two stages. The first goes over panels of hidden units: gate and up of 32 units are computed
- * into tiles, and while these are in L1 the activation and the product are taken, the record is written, and the
- * hidden values are put in the form in which the second stage, down, reads them. Called through exports.c.
+ * Per row block of tokens, two stages. The first goes over panels of hidden units: gate and up of
+ * 32 units are computed into tiles, and while these are in L1 the activation and the product are
+ * taken, the record is written, and the hidden values are put in the form in which the second
+ * stage, down, reads them. Called through exports.c.
  */
 #include "units.h"
 
@@ -84,7 +85,8 @@ static void forward_hidden(row_block *hidden, const mlp_call *call, const token_
     }
 }
 
-/* Second stage: y [tokens, d] (+)= scale * down(hidden), panels [panels.begin, panels.end) of its outputs. */
+/* Second stage: y [tokens, d] (+)= scale * down(hidden), panels [panels.begin, panels.end) of
+ * its outputs. */
 static void forward_down(real *y, const row_block *hidden, const mlp_call *call,
                          column_range panels, const forward_scratch *s) {
     const gated_mlp_options *o = &call->options;

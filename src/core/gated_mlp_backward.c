@@ -1,8 +1,9 @@
 /* Backward of the gated MLP: every gradient of exactly the forward that the options describe.
  *
- * Per row block of tokens and panel of 32 units: gate, act and up come from the record or are computed again; the
- * hidden gradient, d_gate and d_up are tiles, from which the weights' gradients take what they need while the tiles are
- * in L1. d_gate and d_up of all units are kept packed for d_x, which sums over them. Called through exports.c.
+ * Per row block of tokens and panel of 32 units: gate, act and up come from the record or are
+ * computed again; the hidden gradient, d_gate and d_up are tiles, from which the weights' gradients
+ * take what they need while the tiles are in L1. d_gate and d_up of all units are kept packed for
+ * d_x, which sums over them. Called through exports.c.
  *
  *     d_hidden = scale d_y down          d_down += (d_y)^T (scale hidden)
  *     d_gate = d_hidden up f'(gate)      d_up = d_hidden act
@@ -100,7 +101,8 @@ static void add_projection_gradient(real *d_weight, real *d_bias, const real *d_
     }
 }
 
-/* d_down [d, d_ff] += d_y^T (scale hidden) for a panel's units. Uses the d_hidden tile for scale * hidden. */
+/* d_down [d, d_ff] += d_y^T (scale hidden) for a panel's units. Uses the d_hidden tile for scale
+ * * hidden. */
 static void add_down_gradient(real *d_weight, const mlp_call *call, const token_block *block,
                               int32_t panel, const backward_scratch *s) {
     const int32_t rows = block->x.rows, d = call->mlp->d;

@@ -1,7 +1,8 @@
 /* The micro-kernels and the loops around them; see gemm.h.
  *
- * The register tile is 4 rows x 8 columns, k not unrolled: the one shape that keeps V8's register allocator near peak
- * in every version (8 accumulators, 2 weight vectors, 1 splat, 1 product of 15 registers).
+ * The register tile is 4 rows x 8 columns, k not unrolled: the one shape that keeps V8's register
+ * allocator near peak in every version (8 accumulators, 2 weight vectors, 1 splat, 1 product of 15
+ * registers).
  */
 #include "gemm.h"
 
@@ -102,7 +103,8 @@ INLINE void gemv_typed(const int32_t dtype, panel_sums *sums, const real *row,
     *sums = sum;
 }
 
-/* F16 takes too many registers to be expanded beside eight sums: a few rows at a time, through a buffer in L1. */
+/* F16 takes too many registers to be expanded beside eight sums: a few rows at a time, through a
+ * buffer in L1. */
 static void gemv_f16(panel_sums *sums, const real *row, const unsigned char *weights,
                      int32_t depth) {
     real expanded[F16_ROWS * PANEL];
@@ -159,8 +161,9 @@ INLINE void transpose_4x4(real *dst, size_t dst_ld, const real *src, size_t ld) 
 #endif
 }
 
-/* dst [depth][STRIP] = weight[k0..k0 + depth), input..input + STRIP): the store read across its rows. Inputs past the
- * last give zeros. dst holds `depth` rounded up to whole panels; `lines` is room for STRIP rows of a panel. */
+/* dst [depth][STRIP] = weight[k0..k0 + depth), input..input + STRIP): the store read across its
+ * rows. Inputs past the last give zeros. dst holds `depth` rounded up to whole panels; `lines`
+ * is room for STRIP rows of a panel. */
 static void expand_strip_transposed(real *dst, real *lines, const linear *l, int32_t input,
                                     int32_t k0, int32_t depth) {
     const int32_t inputs = min_i32(STRIP, l->in_features - input);

@@ -1,11 +1,13 @@
 /* Matrix products over the packed store: what linear.c and gated_mlp*.c are made of.
  *
- * A is a block of at most ROW_BLOCK rows. Up to GEMV_ROWS of them are used as they are, row-major (group 1); more are
- * packed in groups of 4, [rows / 4][depth][4], so that one step of the register tile finds its four values side by side
- * (group 4). Every path adds up the products of one output in the same order: blocks of K_BLOCK terms, each from zero,
- * then the blocks; so a row's result does not depend on how many rows there are.
+ * A is a block of at most ROW_BLOCK rows. Up to GEMV_ROWS of them are used as they are, row-major
+ * (group 1); more are packed in groups of 4, [rows / 4][depth][4], so that one step of the register
+ * tile finds its four values side by side (group 4). Every path adds up the products of one output
+ * in the same order: blocks of K_BLOCK terms, each from zero, then the blocks; so a row's result
+ * does not depend on how many rows there are.
  *
- * A product's result is a tile [rows][PANEL], which stays in L1 for whatever comes next. Private to the kernels.
+ * A product's result is a tile [rows][PANEL], which stays in L1 for whatever comes next. Private to
+ * the kernels.
  */
 #ifndef GATED_MLP_GEMM_H
 #define GATED_MLP_GEMM_H
@@ -31,8 +33,8 @@ INLINE int32_t padded_rows(int32_t rows) {
     return (rows + GROUP - 1) / GROUP * GROUP;
 }
 
-/* dst [rows / 4][depth][4], first `columns` of depth = src [rows, columns] with rows ld apart. Places of rows that are
- * missing from the last group are neither written nor read. */
+/* dst [rows / 4][depth][4], first `columns` of depth = src [rows, columns] with rows ld apart.
+ * Places of rows that are missing from the last group are neither written nor read. */
 void pack_rows(real *dst, int32_t depth, const real *src, size_t ld, int32_t rows, int32_t columns);
 
 /* src [rows, depth] as A of a forward product: itself where rows are few, else packed into dst. */
@@ -42,7 +44,8 @@ row_block pack_row_block(real *dst, const real *src, int32_t rows, int32_t depth
 void panel_product(real *tile, const row_block *a, const linear *l, int32_t panel, int32_t k0,
                    int32_t k1, real *strip);
 
-/* tile [rows][PANEL] (+)= A[:, k0..k1) weight[k0..k1), panel's inputs]; A in groups of 4; k runs over outputs. */
+/* tile [rows][PANEL] (+)= A[:, k0..k1) weight[k0..k1), panel's inputs]; A in groups of 4; k runs
+ * over outputs. */
 void panel_product_transposed(real *tile, const row_block *a, const linear *l, int32_t panel,
                               int32_t k0, int32_t k1, int accumulate, real *strip);
 
@@ -52,11 +55,12 @@ typedef struct {
     int32_t end;
 } column_range;
 
-/* dst [ceil(columns / 32)][rows][PANEL] = src [rows, columns]: columns cut into tiles, missing ones zero. */
+/* dst [ceil(columns / 32)][rows][PANEL] = src [rows, columns]: columns cut into tiles, missing
+ * ones zero. */
 void pack_tiles(real *dst, const real *src, int32_t rows, int32_t columns);
 
-/* c += a^T b for two tiles of `depth` rows: c[i * ldc + j] += sum_k a[k][i] b[k][j] for i and j in their ranges; nothing
- * else of c is touched. */
+/* c += a^T b for two tiles of `depth` rows: c[i * ldc + j] += sum_k a[k][i] b[k][j] for i and j
+ * in their ranges; nothing else of c is touched. */
 void outer_product(real *c, size_t ldc, const real *a, column_range a_columns, const real *b,
                    column_range b_columns, int32_t depth);
 

@@ -1,7 +1,7 @@
 /* nn.Linear over the packed store: y = x W^T + b, and its three gradients.
  *
- * The loops here are row blocks and panels; the arithmetic is gemm.c's. Called by the binding through exports.c; the
- * gated MLP has loops of its own, because its middle never leaves L1.
+ * The loops here are row blocks and panels; the arithmetic is gemm.c's. Called by the binding
+ * through exports.c; the gated MLP has loops of its own, because its middle never leaves L1.
  */
 #include "gemm.h"
 

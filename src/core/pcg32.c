@@ -1,5 +1,6 @@
-/* PCG XSH-RR 64/32 (M. E. O'Neill, "PCG: A Family of Simple Fast Space-Efficient Statistically Good Algorithms for Random
- * Number Generation", 2014) and nn.Linear's default initialization drawn from it. The same bits on every platform.
+/* PCG XSH-RR 64/32 (M. E. O'Neill, "PCG: A Family of Simple Fast Space-Efficient Statistically Good
+ * Algorithms for Random Number Generation", 2014) and nn.Linear's default initialization drawn from
+ * it. The same bits on every platform.
  */
 #include "gated_mlp.h"
 

@@ -1,5 +1,5 @@
-/* Sizes and their checks: byte counts that cannot overflow, scratch that is laid out once for both its size and its
- * pointers, and the validity of a `linear`. Private to the kernels.
+/* Sizes and their checks: byte counts that cannot overflow, scratch that is laid out once for both
+ * its size and its pointers, and the validity of a `linear`. Private to the kernels.
  */
 #ifndef GATED_MLP_SIZES_H
 #define GATED_MLP_SIZES_H

@@ -1,7 +1,8 @@
-/* The packed store: its size, filling it from any layout, reading it back. See store.h for the layout.
+/* The packed store: its size, filling it from any layout, reading it back. See store.h for the
+ * layout.
  *
- * Not for computing: kernels read the store through store.h. Called by the binding through exports.c, once per tensor
- * or per piece of one as it arrives.
+ * Not for computing: kernels read the store through store.h. Called by the binding through
+ * exports.c, once per tensor or per piece of one as it arrives.
  */
 #include "store.h"
 

@@ -2,9 +2,10 @@
  *
  *     panels [ceil(out / 32)][in][32]     element (o, k) of the weight: panel o / 32, row k, column o % 32
  *
- * so a panel is one contiguous stream that serves 32 outputs. The last panel's missing columns are zeros. Elements keep
- * their held type. In the 16-bit types, columns i and i + 4 of every 8 lie side by side: each 32-bit lane holds a pair,
- * and one shift and one mask give two vectors in order. Private to the kernels.
+ * so a panel is one contiguous stream that serves 32 outputs. The last panel's missing columns are
+ * zeros. Elements keep their held type. In the 16-bit types, columns i and i + 4 of every 8 lie
+ * side by side: each 32-bit lane holds a pair, and one shift and one mask give two vectors in
+ * order. Private to the kernels.
  */
 #ifndef GATED_MLP_STORE_H
 #define GATED_MLP_STORE_H
@@ -75,9 +76,9 @@ INLINE vbits bits_splat(uint32_t bits) {
     return (vbits){bits, bits, bits, bits};
 }
 
-/* F16 in the upper half of each lane (what is in the lower half does not count), to F32: sign and magnitude are moved
- * into place and the exponent re-biased by a multiplication, which is exact for subnormals too; what was infinite or NaN
- * gets its exponent back. */
+/* F16 in the upper half of each lane (what is in the lower half does not count), to F32: sign
+ * and magnitude are moved into place and the exponent re-biased by a multiplication, which is
+ * exact for subnormals too; what was infinite or NaN gets its exponent back. */
 INLINE vreal expand_f16(vbits half) {
     const vbits exponent = bits_splat(0x7c000000u);
     const vbits moved = (vbits)((vmask)half >> 3) & bits_splat(0x8fffe000u);

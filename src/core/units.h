@@ -1,6 +1,8 @@
-/* The middle of the gated MLP, a panel of 32 hidden units at a time: what forward and backward share.
+/* The middle of the gated MLP, a panel of 32 hidden units at a time: what forward and backward
+ * share.
  *
- * A tile is [rows][PANEL] of the tokens of one row block. Called by gated_mlp.c and gated_mlp_backward.c only.
+ * A tile is [rows][PANEL] of the tokens of one row block. Called by gated_mlp.c and
+ * gated_mlp_backward.c only.
  */
 #ifndef GATED_MLP_UNITS_H
 #define GATED_MLP_UNITS_H

@@ -1,7 +1,9 @@
-/* A gated MLP held twice, for native tests: packed for the kernels, and row-major in float64 for the reference.
+/* A gated MLP held twice, for native tests: packed for the kernels, and row-major in float64 for
+ * the reference.
  *
- * Both hold the very same numbers (what the held type makes of random ones), every buffer is exactly as large as the
- * contract says and comes from malloc, so that AddressSanitizer sees any step outside.
+ * Both hold the very same numbers (what the held type makes of random ones), every buffer is
+ * exactly as large as the contract says and comes from malloc, so that AddressSanitizer sees any
+ * step outside.
  */
 #ifndef GATED_MLP_TEST_LAYER_H
 #define GATED_MLP_TEST_LAYER_H
@@ -26,8 +28,9 @@ real *random_reals(int64_t n);
 real *filled_reals(int64_t n, real value);
 double *to_doubles(const real *values, int64_t n);
 
-/* Largest |ours - expected|, relative to the largest |expected|; NaN must meet NaN, else infinity. `before`, where given,
- * is what both had before something was added: it counts as a magnitude too, as it may cancel. */
+/* Largest |ours - expected|, relative to the largest |expected|; NaN must meet NaN, else
+ * infinity. `before`, where given, is what both had before something was added: it counts as a
+ * magnitude too, as it may cancel. */
 double distance(const real *ours, const double *expected, const double *before, int64_t n);
 
 /* Prints "ok - name" or "not ok - name: ..." and counts; report() gives main's exit code. */

@@ -1,7 +1,8 @@
-/* The gated MLP written as its definition: plain loops, float64, row-major weights in Hugging Face's shapes.
+/* The gated MLP written as its definition: plain loops, float64, row-major weights in Hugging
+ * Face's shapes.
  *
- * The readable specification of src/core and the oracle of its native tests. Shares no code with the kernels, only the
- * option and hold structs, whose meaning it defines. Slow on purpose.
+ * The readable specification of src/core and the oracle of its native tests. Shares no code with
+ * the kernels, only the option and hold structs, whose meaning it defines. Slow on purpose.
  */
 #ifndef GATED_MLP_REFERENCE_H
 #define GATED_MLP_REFERENCE_H

@@ -1,4 +1,5 @@
-/* One call of the gated MLP set up twice: for the kernels and for the reference, both run forward once.
+/* One call of the gated MLP set up twice: for the kernels and for the reference, both run forward
+ * once.
  *
  * What test_forward.c and test_gradients.c look at.
  */

@@ -1,5 +1,6 @@
-/* The forward against the reference over odd shapes, held types, slices, holds and scales; and what must hold to the
- * bit: a token's result whatever its company, NaN kept to its token, units outside the slice out of everything.
+/* The forward against the reference over odd shapes, held types, slices, holds and scales; and what
+ * must hold to the bit: a token's result whatever its company, NaN kept to its token, units outside
+ * the slice out of everything.
  */
 #include "scene.h"
 
@@ -101,7 +102,8 @@ static void test_slices_sum(const int32_t *cuts, int32_t count, int32_t tokens) 
     scene_free(&s);
 }
 
-/* Infinite and NaN parameters of units outside the slice do not reach y, nor are their records written. */
+/* Infinite and NaN parameters of units outside the slice do not reach y, nor are their records
+ * written. */
 static void test_outside_is_out(int32_t tokens) {
     scene s;
     scene_start(&s, 17, 50, tokens, DTYPE_F32, ACT_relu, 0, 0);

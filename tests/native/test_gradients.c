@@ -1,5 +1,6 @@
-/* Every gradient against the reference, over odd shapes, held types, slices, holds, scales and both ways of having the
- * middle (from a record, computed again); that they accumulate, may be NULL, and leave other units alone.
+/* Every gradient against the reference, over odd shapes, held types, slices, holds, scales and both
+ * ways of having the middle (from a record, computed again); that they accumulate, may be NULL, and
+ * leave other units alone.
  */
 #include "scene.h"
 
@@ -102,7 +103,8 @@ static void test_scene(const char *title, int32_t d, int32_t d_ff, int32_t token
     }
 }
 
-/* A gradient that is asked for alone is, to the bit, what it is among all; the others stay as they were. */
+/* A gradient that is asked for alone is, to the bit, what it is among all; the others stay as
+ * they were. */
 static void test_masks(void) {
     scene s;
     scene_start(&s, 19, 45, 6, DTYPE_BF16, ACT_silu, 0, 0);

@@ -1,4 +1,5 @@
-/* Calls that are wrong: the status says how, and nothing has been written; sizes that cannot be give 0. */
+/* Calls that are wrong: the status says how, and nothing has been written; sizes that cannot be
+ * give 0. */
 #include "layer.h"
 
 #include <limits.h>
@@ -37,7 +38,8 @@ static void finish(call *c) {
     free(c->scratch);
 }
 
-/* Forward and backward both refuse with this status and leave y, here also the gradient, as it was. */
+/* Forward and backward both refuse with this status and leave y, here also the gradient, as it
+ * was. */
 static void refuse(call *c, int32_t tokens, gated_mlp_status expected, const char *what) {
     const gated_mlp_status forward =
         gated_mlp_forward(c->y, c->x, &c->l.mlp, tokens, &c->options, NULL, c->scratch);
@@ -78,7 +80,8 @@ static void test_mlp(void) {
     REFUSES(c.options.activation = -2, TOKENS, GATED_MLP_ERR_ACTIVATION);
 }
 
-/* Widths whose weights could be held, but not x of this many tokens. Nothing may be read: there is nothing there. */
+/* Widths whose weights could be held, but not x of this many tokens. Nothing may be read: there
+ * is nothing there. */
 static void test_overflow(void) {
     gated_mlp m = {.d = INT32_MAX, .d_ff = 1};
     m.gate_proj = m.up_proj = (linear){1, INT32_MAX, DTYPE_BF16, NULL, NULL};

@@ -1,5 +1,5 @@
-/* Conversions, every pattern of the small floats, and the packed store: whatever the order and layout a weight comes
- * in, what is read back is what was put in, to the bit.
+/* Conversions, every pattern of the small floats, and the packed store: whatever the order and
+ * layout a weight comes in, what is read back is what was put in, to the bit.
  */
 #include "convert.h"
 #include "layer.h"
@@ -94,8 +94,8 @@ static int32_t element_bytes(int32_t dtype) {
     return convert_target_bytes(dtype);
 }
 
-/* A matrix of random bits (NaN patterns among them), put in piece by piece in a random order from a transposed or a
- * row-major source at an odd address, and read back. */
+/* A matrix of random bits (NaN patterns among them), put in piece by piece in a random order
+ * from a transposed or a row-major source at an odd address, and read back. */
 static void test_round_trip(int32_t out, int32_t in, int32_t dtype, int transposed) {
     const int32_t bytes = element_bytes(dtype);
     const size_t count = (size_t)out * (size_t)in;
@@ -134,7 +134,8 @@ static void test_round_trip(int32_t out, int32_t in, int32_t dtype, int transpos
     free(back);
 }
 
-/* What kernels expand in registers is the number that the code stands for: one input, one weight, weight * 1. */
+/* What kernels expand in registers is the number that the code stands for: one input, one
+ * weight, weight * 1. */
 static void test_kernels_expand(const format *f, int32_t tokens) {
     const int32_t in = 8, out = 1 << 13;
     linear l = {out, in, f->dtype, need(linear_weight_bytes(out, in, f->dtype)), NULL};
