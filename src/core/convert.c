@@ -118,7 +118,7 @@ static uint32_t encode_small(double value, const small_float *format) {
     const int32_t smallest = 1 - format->bias; /* exponent of the smallest normal number */
     const int32_t below = exponent < smallest ? smallest - exponent : 0;
     if (below > format->mantissa_bits + 1) {
-        return sign; /* under half of the smallest subnormal; doubles' own subnormals end here too */
+        return sign; /* under half of the smallest subnormal, as doubles' own subnormals are */
     }
     const uint64_t significand = (magnitude & ((1ull << 52) - 1)) | 1ull << 52;
     const int32_t shift = drop + below;

@@ -7,7 +7,8 @@
  *
  *     d_hidden = scale d_y down          d_down += (d_y)^T (scale hidden)
  *     d_gate = d_hidden up f'(gate)      d_up = d_hidden act
- *     d_gate_weight += d_gate^T x        d_up_weight += d_up^T x        d_x += d_gate gate_proj + d_up up_proj
+ *     d_gate_weight += d_gate^T x        d_up_weight += d_up^T x
+ *     d_x += d_gate gate_proj + d_up up_proj
  */
 #include "units.h"
 

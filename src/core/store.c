@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-#define RUN                                                                                        \
-    64 /* elements converted at a time: a run of one panel column stays in L1 while 32 rows are placed */
+/* Elements converted at a time: a run of one panel column stays in L1 while 32 rows are placed. */
+#define RUN 64
 
 uint64_t linear_weight_bytes(int32_t out_features, int32_t in_features, int32_t dtype) {
     const size_t element = held_bytes(dtype);

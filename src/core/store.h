@@ -1,6 +1,6 @@
 /* The packed store of a weight [out_features, in_features], and how kernels read it.
  *
- *     panels [ceil(out / 32)][in][32]     element (o, k) of the weight: panel o / 32, row k, column o % 32
+ *     panels [ceil(out / 32)][in][32]     weight (o, k) is in panel o / 32, row k, column o % 32
  *
  * so a panel is one contiguous stream that serves 32 outputs. The last panel's missing columns are
  * zeros. Elements keep their held type. In the 16-bit types, columns i and i + 4 of every 8 lie
