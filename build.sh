@@ -31,13 +31,17 @@ compile_objects() { # compile_objects FOLDER FLAG...: one object per file of src
   done
 }
 
-build_wasm() { # build_wasm OUT FLAG...
-  local out=$1 objects
-  shift
+require_emcc() {
   if ! command -v "$emcc" > /dev/null; then
     echo "build.sh: no '$emcc' here. Install Emscripten (Debian, Ubuntu: apt-get install emscripten) or set EMCC." >&2
     exit 1
   fi
+}
+
+build_wasm() { # build_wasm OUT FLAG...
+  local out=$1 objects
+  shift
+  require_emcc
   # EXPORT(name) lines of exports.c are the one list of what the module offers.
   local exports
   exports=$(sed -n 's/^EXPORT(\([a-z0-9_]*\)).*/_\1/p' src/core/exports.c | paste -sd, -)
@@ -55,14 +59,16 @@ build_wasm() { # build_wasm OUT FLAG...
 
 # The final relaxed-SIMD opcodes are LLVM 16's and later. Debian 12's Emscripten has LLVM 14, but takes the newer
 # clang and lld of the same distribution; its binaryen knows the opcodes no better and is then kept out of the link.
+# Exit status 3: nothing here can do it, which is no fault of the sources.
 use_relaxed_toolchain() {
+  require_emcc
   local installed newer=19
   installed=$("$emcc" -v 2>&1 | sed -n 's/.*clang version \([0-9]*\).*/\1/p')
   if ((${installed:-0} >= 16)); then return; fi
   if ! command -v "clang-$newer" "wasm-ld-$newer" > /dev/null; then
     echo "build.sh: NO RELAXED SIMD: '$emcc' has LLVM ${installed:-unknown} and clang-$newer or wasm-ld-$newer is missing." \
       "Install them (Debian: apt-get install clang-$newer lld-$newer)." >&2
-    exit 1
+    exit 3
   fi
   export EM_LLVM_ADD_VERSION=$newer EM_CLANG_ADD_VERSION=$newer
   link_flags=(-O1 -Wl,--strip-all -sERROR_ON_WASM_CHANGES_AFTER_LINK)

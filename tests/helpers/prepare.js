@@ -1,11 +1,12 @@
 // Brings what is missing, and only that: `node tests/helpers/prepare.js STEP...` before npm start, test, check, bench and pack.
 //   modules   node_modules as package-lock.json says        wasm      the module, if its sources changed
 //   compiler  a C compiler with sanitizers                  float64   the test build of the module in double
-//   browser   a Chromium
+//   browser   a Chromium                                    relaxed   the module for relaxed SIMD, where that can be built
+//   peers     what the bench measures against
 // A second run finds everything in place and does nothing.
 
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { aptInstall, findBrowser, findEmcc, findSanitizingCompilers, run } from './tools.js';
 
@@ -15,11 +16,24 @@ process.chdir(root);
 /** @type {Record<string, () => void>} */
 const steps = {
   modules() {
-    if (modulesAreCurrent()) return;
-    run('npm', ['ci', '--no-audit', '--no-fund']);
+    installModules('.');
+  },
+  peers() {
+    installModules('tests/bench');
   },
   wasm() {
     buildWasm('simd128', 'src/binding/gated-mlp.wasm');
+  },
+  relaxed() {
+    const output = 'src/binding/gated-mlp-relaxed.wasm';
+    if (tryRelaxed(output)) return;
+    try {
+      aptInstall(['clang-19', 'lld-19'], 'compile for relaxed SIMD');
+    } catch (error) {
+      console.error(error instanceof Error ? error.message : error);
+    }
+    if (tryRelaxed(output)) return;
+    console.error('GOING ON WITHOUT RELAXED SIMD: the plain module runs everywhere, more slowly.');
   },
   float64() {
     buildWasm('float64', 'build/gated-mlp-f64.wasm');
@@ -34,11 +48,16 @@ const steps = {
   },
 };
 
-/** Whether every package that the lockfile demands on this platform is installed in that version. */
-function modulesAreCurrent() {
-  const installedList = 'node_modules/.package-lock.json';
+/** @param {string} folder of a package-lock.json */
+function installModules(folder) {
+  if (!modulesAreCurrent(folder)) run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder });
+}
+
+/** Whether every package that the lockfile demands on this platform is installed in that version. @param {string} folder */
+function modulesAreCurrent(folder) {
+  const installedList = `${folder}/node_modules/.package-lock.json`;
   if (!existsSync(installedList)) return false;
-  const wanted = JSON.parse(readFileSync('package-lock.json', 'utf8')).packages;
+  const wanted = JSON.parse(readFileSync(`${folder}/package-lock.json`, 'utf8')).packages;
   const installed = JSON.parse(readFileSync(installedList, 'utf8')).packages;
   return Object.keys(wanted).every((path) => {
     if (path === '' || (wanted[path].optional && !(path in installed))) return true;
@@ -59,6 +78,22 @@ function buildWasm(variant, output) {
   run('bash', ['build.sh', variant]);
   mkdirSync('build', { recursive: true });
   writeFileSync(stamp, state(output));
+}
+
+/**
+ * Whether the compilers here could build it. One of an older state is taken away: its exports may no longer fit.
+ * @param {string} output
+ */
+function tryRelaxed(output) {
+  try {
+    buildWasm('relaxed', output);
+    return true;
+  } catch (error) {
+    rmSync(output, { force: true });
+    const NO_TOOLCHAIN = 3;
+    if (error instanceof Error && 'status' in error && error.status === NO_TOOLCHAIN) return false;
+    throw error;
+  }
 }
 
 /**

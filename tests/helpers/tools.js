@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 /**
- * Runs a program with its output on this terminal.
+ * Runs a program with its output on this terminal. The error that it ended badly has its `status`.
  * @param {string} program
  * @param {string[]} args
  * @param {{ cwd?: string, env?: NodeJS.ProcessEnv }} [options]
@@ -18,7 +18,10 @@ export function run(program, args, options = {}) {
     ...options,
   });
   if (error) throw error;
-  if (status !== 0) throw new Error(`${program} ${args.join(' ')} ended with status ${status}`);
+  if (status !== 0) {
+    const message = `${program} ${args.join(' ')} ended with status ${status}`;
+    throw Object.assign(new Error(message), { status });
+  }
 }
 
 /**
