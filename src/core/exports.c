@@ -9,6 +9,7 @@
 #include "convert.h"
 #include "safetensors.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +17,13 @@
 
 /* ---------------------------------------------------------------------------------------- memory */
 
+/* emmalloc grows the heap by sbrk, whose step is signed: a block of 2 GiB or more, emmalloc's own bookkeeping included,
+ * would move the heap's end backwards and hand out memory that is in use. */
+#define LARGEST_BLOCK ((uint64_t)PTRDIFF_MAX - 4096)
+
 /* malloc promises 8 bytes here and kernels want GATED_MLP_ALIGN: the block's own address is kept just before it. */
 EXPORT(memory_alloc) void *memory_alloc(uint64_t bytes) {
-    if (bytes > UINTPTR_MAX - GATED_MLP_ALIGN - sizeof(void *)) {
+    if (bytes > LARGEST_BLOCK) {
         return NULL;
     }
     char *block = malloc((size_t)bytes + GATED_MLP_ALIGN + sizeof(void *));

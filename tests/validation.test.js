@@ -1,0 +1,498 @@
+// What happens when arguments are wrong: a GatedMLPError that says what and why, never a trap, and a runtime that works on. The C
+// entry points are called with the same nonsense directly, since embedders have no JavaScript in front of them.
+
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { GatedMLP, GatedMLPError, PCG32, Runtime } from '../src/binding/index.js';
+import { wasmOf } from '../src/binding/runtime.js';
+
+const runtime = await Runtime.create();
+const wasm = wasmOf(runtime);
+const mlp = await GatedMLP.create(4, 6, { bias: true, runtime });
+after(() => runtime.dispose());
+
+const x = Float32Array.from({ length: 12 }, (_, i) => Math.sin(i));
+const y = mlp.forward(x);
+
+/** The runtime is as good as new: the same MLP gives the same bits, and memory can still be had and given back. */
+async function worksOn() {
+  assert.deepEqual(mlp.forward(x), y);
+  const before = runtime.bytesUsed;
+  const another = await GatedMLP.create(4, 6, { bias: true, runtime });
+  assert.deepEqual(another.forward(x), y);
+  another.dispose();
+  assert.equal(runtime.bytesUsed, before);
+}
+
+/**
+ * @param {string} title
+ * @param {import('../src/binding/errors.js').ErrorCode} code
+ * @param {RegExp} message
+ * @param {() => unknown} call
+ */
+function refuses(title, code, message, call) {
+  test(title, async () => {
+    const before = runtime.bytesUsed;
+    await assert.rejects(
+      async () => call(),
+      (error) => {
+        assert.ok(error instanceof GatedMLPError, String(error));
+        assert.equal(error.code, code, error.message);
+        assert.match(error.message, message);
+        return true;
+      },
+    );
+    assert.equal(runtime.bytesUsed, before, 'nothing was left behind');
+    await worksOn();
+  });
+}
+
+/** Lets a test hand over what the types forbid. @param {unknown} value @returns {never} */
+const wrong = (value) => /** @type {never} */ (value);
+
+// ---------------------------------------------------------------------------------------- creation
+
+for (const act of ['swishglu', '', 'SILU', null, 3, {}, 'toString', '__proto__']) {
+  refuses(
+    `activation ${JSON.stringify(act)} is refused with a list of the known ones`,
+    'ERR_ACTIVATION',
+    /silu.*gelu_tanh.*gelu.*relu.*relu2.*sigmoid.*quick_gelu.*none/s,
+    () => GatedMLP.create(4, 6, { act: wrong(act), runtime }),
+  );
+}
+
+const WIDTHS = [
+  0,
+  -1,
+  -4096,
+  2.5,
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  2 ** 31,
+  2 ** 53,
+  1e300,
+  '4',
+  null,
+  undefined,
+  4n,
+  [4],
+];
+for (const width of WIDTHS) {
+  const shown = typeof width === 'bigint' ? '4n' : `${typeof width} ${String(width)}`;
+  refuses(`d of ${shown} is refused`, 'ERR_SHAPE', /^d is .* integer/, () =>
+    GatedMLP.create(wrong(width), 6, { runtime }),
+  );
+  refuses(`dFf of ${shown} is refused`, 'ERR_SHAPE', /^dFf is .* integer/, () =>
+    GatedMLP.create(4, wrong(width), { runtime }),
+  );
+}
+
+for (const [d, dFf] of [
+  [2 ** 31 - 1, 2 ** 31 - 1],
+  [2 ** 31 - 1, 1],
+  [65_536, 65_536],
+  [2 ** 16, 2 ** 14],
+  [3, 2 ** 31 - 1],
+]) {
+  for (const dtype of /** @type {const} */ (['float32', 'bfloat16'])) {
+    const bytes = 3 * d * dFf * (dtype === 'float32' ? 4 : 2);
+    if (bytes < 2 ** 32) continue;
+    refuses(
+      `${d} x ${dFf} in ${dtype}, more bytes than an address can count, is refused`,
+      'ERR_SHAPE',
+      /does not fit the 4 GiB/,
+      () => GatedMLP.create(d, dFf, { dtype, runtime }),
+    );
+  }
+}
+
+refuses(
+  'an MLP that fits an address but not the memory is refused as out of memory',
+  'ERR_OUT_OF_MEMORY',
+  /MiB could not be had.*in use/,
+  async () => {
+    const held = [];
+    try {
+      for (;;)
+        held.push(
+          new Wrapped(await GatedMLP.create(16_384, 16_384, { dtype: 'bfloat16', runtime })),
+        );
+    } finally {
+      for (const each of held) each.mlp.dispose();
+    }
+  },
+);
+
+/** Keeps an MLP whose 1.5 GiB were drawn. */
+class Wrapped {
+  /** @param {GatedMLP} mlp */
+  constructor(mlp) {
+    this.mlp = mlp;
+  }
+}
+
+refuses(
+  'float64 on a float32 runtime is refused, and says so',
+  'ERR_DTYPE',
+  /computes in float32/,
+  () => GatedMLP.create(4, 6, { dtype: 'float64', runtime }),
+);
+for (const dtype of ['int8', 'F32', '', 8, 'constructor']) {
+  refuses(
+    `dtype ${JSON.stringify(dtype)} is refused`,
+    'ERR_DTYPE',
+    /float32, float16, bfloat16/,
+    () => GatedMLP.create(4, 6, { dtype: wrong(dtype), runtime }),
+  );
+}
+refuses('a generator that is none is refused', 'ERR_SHAPE', /rng.*PCG32/, () =>
+  GatedMLP.create(4, 6, { rng: wrong(42), runtime }),
+);
+refuses('a runtime that is none is refused', 'ERR_UNSUPPORTED', /Runtime/, () =>
+  GatedMLP.create(4, 6, { runtime: wrong({}) }),
+);
+
+// ---------------------------------------------------------------------------------------- forward, trace, backward
+
+/** Every way in which an array of numbers can be none. @type {[string, () => unknown, 'ERR_SHAPE' | 'ERR_DTYPE', RegExp][]} */
+const ARRAYS = [
+  ['an array', () => [1, 2, 3, 4], 'ERR_DTYPE', /Array.*Float32Array/],
+  ['a Float64Array', () => new Float64Array(4), 'ERR_DTYPE', /Float64Array.*Float32Array/],
+  ['an Int32Array', () => new Int32Array(4), 'ERR_DTYPE', /Int32Array.*Float32Array/],
+  ['an ArrayBuffer', () => new ArrayBuffer(16), 'ERR_DTYPE', /ArrayBuffer.*Float32Array/],
+  ['null', () => null, 'ERR_DTYPE', /null.*Float32Array/],
+  ['undefined', () => undefined, 'ERR_DTYPE', /undefined.*Float32Array/],
+  ['a number', () => 4, 'ERR_DTYPE', /Number.*Float32Array/],
+  ['5 values, no multiple of d,', () => new Float32Array(5), 'ERR_SHAPE', /5 elements/],
+  [
+    'an array whose buffer is detached',
+    () => {
+      const array = new Float32Array(4);
+      structuredClone(array.buffer, { transfer: [array.buffer] });
+      return array;
+    },
+    'ERR_SHAPE',
+    /detached/,
+  ],
+];
+const good = new Float32Array(4);
+for (const [what, make, code, message] of ARRAYS) {
+  refuses(`${what} as x of forward is refused`, code, message, () => mlp.forward(wrong(make())));
+  refuses(`${what} as x of forwardAsync is refused`, code, message, () =>
+    mlp.forwardAsync(wrong(make())),
+  );
+  refuses(`${what} as x of trace is refused`, code, message, () => mlp.trace(wrong(make())));
+  refuses(`${what} as x of backward is refused`, code, message, () =>
+    mlp.backward(wrong(make()), good),
+  );
+  if (what !== 'undefined' && what !== 'null') {
+    refuses(`${what} as out of forward is refused`, code, message, () =>
+      mlp.forward(good, { out: wrong(make()) }),
+    );
+  }
+  refuses(`${what} as gradOutput is refused`, code, message, () =>
+    mlp.backward(good, wrong(make())),
+  );
+  refuses(`${what} as gradOutput of a trace is refused`, code, message, () => {
+    const trace = mlp.trace(good);
+    try {
+      return mlp.backward(trace, wrong(make()));
+    } finally {
+      trace.dispose();
+    }
+  });
+}
+
+for (const scale of [Number.NaN, Number.POSITIVE_INFINITY, '2', null]) {
+  refuses(`scale ${String(scale)} is refused`, 'ERR_SHAPE', /scale/, () =>
+    mlp.forward(good, { scale: wrong(scale) }),
+  );
+}
+refuses('accumulate without out is refused', 'ERR_SHAPE', /accumulate.*out/, () =>
+  mlp.forward(good, { accumulate: true }),
+);
+for (const [what, hold] of /** @type {[string, unknown][]} */ ([
+  ['a unit past the last', { unit: 6, value: 0 }],
+  ['a negative unit', { unit: -1, value: 0 }],
+  ['no unit', { value: 0 }],
+  ['a token past the last', { unit: 0, token: 1, value: 0 }],
+  ['a negative token', { unit: 0, token: -1, value: 0 }],
+  ['no value', { unit: 0 }],
+  ['NaN as value', { unit: 0, value: Number.NaN }],
+  ['nothing', null],
+])) {
+  refuses(`a hold with ${what} is refused`, 'ERR_SHAPE', /hold\[0\]/, () =>
+    mlp.trace(good, { hold: [wrong(hold)] }),
+  );
+}
+refuses('a trace with an unknown activation is refused', 'ERR_ACTIVATION', /known/i, () =>
+  mlp.trace(good, { act: 'mish' }),
+);
+refuses(
+  'a trace of another MLP is refused by backward',
+  'ERR_SHAPE',
+  /another GatedMLP/,
+  async () => {
+    const other = await GatedMLP.create(4, 6, { runtime });
+    const trace = other.trace(good);
+    try {
+      return mlp.backward(trace, good);
+    } finally {
+      trace.dispose();
+      other.dispose();
+    }
+  },
+);
+
+// ---------------------------------------------------------------------------------------- fused products, Runtime
+
+for (const [what, call] of /** @type {[string, () => unknown][]} */ ([
+  ['up shorter than gate', () => runtime.siluMul(new Float32Array(4), new Float32Array(3))],
+  ['out longer than gate', () => runtime.siluMul(good, good, new Float32Array(5))],
+  ['gradOutput too short', () => runtime.geluTanhMulBackward(good, good, new Float32Array(3))],
+  ['no whole rows', () => runtime.siluAndMul(new Float32Array(5), 2)],
+  ['dFf of 0', () => runtime.siluAndMul(new Float32Array(4), 0)],
+  ['dFf of 2^31', () => runtime.geluTanhAndMul(new Float32Array(4), 2 ** 31)],
+  ['gradOutput of the full width', () => runtime.siluAndMulBackward(good, 2, new Float32Array(4))],
+])) {
+  refuses(`a fused product with ${what} is refused`, 'ERR_SHAPE', /./, call);
+}
+refuses('a fused product of Float64Arrays is refused', 'ERR_DTYPE', /Float64Array/, () =>
+  runtime.geluTanhMul(new Float64Array(4), good),
+);
+for (const threads of [0, -1, 1.5, Number.NaN]) {
+  refuses(`${threads} threads are refused`, 'ERR_SHAPE', /threads/, () =>
+    Runtime.create({ threads }),
+  );
+}
+refuses('an unknown variant is refused', 'ERR_UNSUPPORTED', /variant/, () =>
+  Runtime.create({ variant: wrong('avx512') }),
+);
+
+// ---------------------------------------------------------------------------------------- after the end
+
+test('everything of a disposed MLP throws ERR_DISPOSED; disposing of it again does nothing', async () => {
+  const gone = await GatedMLP.create(4, 6, { runtime });
+  const trace = gone.trace(good);
+  gone.dispose();
+  gone.dispose();
+  const calls = [
+    () => gone.forward(good),
+    () => gone.trace(good),
+    () => gone.backward(good, good),
+    () => gone.backward(trace, good),
+    () => [...gone.namedParameters()],
+    () => gone.stateDict(),
+    () => gone.loadStateDict({}),
+    () => gone.toSafetensors(),
+  ];
+  for (const call of calls) assert.throws(call, { code: 'ERR_DISPOSED' });
+  await assert.rejects(gone.forwardAsync(good), { code: 'ERR_DISPOSED' });
+  trace.dispose();
+  await worksOn();
+});
+
+test('a disposed trace keeps what was read, throws for the rest, and is refused by backward', async () => {
+  const trace = mlp.trace(x);
+  const { gate } = trace;
+  trace.dispose();
+  trace.dispose();
+  assert.equal(trace.gate, gate);
+  assert.throws(() => trace.up, { code: 'ERR_DISPOSED' });
+  assert.throws(() => mlp.backward(trace, x), { code: 'ERR_DISPOSED' });
+  await worksOn();
+});
+
+test('everything of a disposed runtime throws ERR_DISPOSED, and nothing it made is harmed by dispose', async () => {
+  const ended = await Runtime.create();
+  const left = await GatedMLP.create(4, 6, { runtime: ended });
+  const trace = left.trace(good);
+  ended.dispose();
+  ended.dispose();
+  assert.equal(ended.bytesUsed, 0);
+  for (const call of [
+    () => left.forward(good),
+    () => trace.output,
+    () => left.backward(trace, good),
+    () => ended.siluMul(good, good),
+    () => ended.llamaFfnDim(64),
+    () => ended.memory,
+  ]) {
+    assert.throws(call, { code: 'ERR_DISPOSED' });
+  }
+  await assert.rejects(GatedMLP.create(4, 6, { runtime: ended }), { code: 'ERR_DISPOSED' });
+  trace.dispose();
+  left.dispose();
+  await worksOn();
+});
+
+// ---------------------------------------------------------------------------------------- the C entry points
+
+const STATUS = { ok: 0, shape: 1, dtype: 2, activation: 3, overflow: 4 };
+const { exports } = wasm;
+const F32 = /** @type {{ code: number }} */ (wasm.dtypes.get('F32')).code;
+const I32 = /** @type {{ code: number }} */ (wasm.dtypes.get('I32')).code;
+
+/** A gated MLP of the core, an input and an output of three tokens, and a guard that shows whether anything was written. */
+function coreMLP() {
+  const at = exports.mlp_create(4, 6, 0, F32, 1) >>> 0;
+  const [input, output] = [wasm.alloc(48, 'x'), wasm.alloc(48, 'y')];
+  wasm.realsAt(output, 12).fill(77);
+  return {
+    at,
+    untouched: () => wasm.realsAt(output, 12).every((value) => value === 77),
+    /** @param {number[]} options tokens, first unit, end, scale, accumulate, activation, holds, number of holds */
+    forward: (...options) => exports.mlp_forward(output, input, at, ...options, 0),
+    /** @param {number[]} options tokens, first unit, end, scale, activation, holds, number of holds */
+    backward: (...options) => {
+      const pointers = wasm.alloc(32, 'gradients');
+      wasm.u8(pointers, 32).fill(0);
+      wasm.view.setUint32(pointers, output, true);
+      const status = exports.mlp_backward(pointers, input, input, at, ...options, 0);
+      wasm.free(pointers);
+      return status;
+    },
+    free() {
+      exports.memory_free(at);
+      wasm.free(input);
+      wasm.free(output);
+    },
+  };
+}
+
+/** @type {[string, number, [number, number, number], number][]} what, status, [tokens, first unit, end], activation */
+const WRONG_CALLS = [
+  ['negative tokens', STATUS.shape, [-1, 0, 6], -1],
+  ['a negative first unit', STATUS.shape, [3, -1, 6], -1],
+  ['a slice past the last unit', STATUS.shape, [3, 0, 7], -1],
+  ['a slice that ends before it begins', STATUS.shape, [3, 4, 3], -1],
+  ['an activation past the table', STATUS.activation, [3, 0, 6], wasm.activations.size],
+  ['an activation below -1', STATUS.activation, [3, 0, 6], -2],
+  ['more tokens than memory can address', STATUS.overflow, [2 ** 31 - 1, 0, 6], -1],
+];
+for (const [what, status, [tokens, begin, end], activation] of WRONG_CALLS) {
+  test(`the core refuses ${what}, forward and backward, and has written nothing`, async () => {
+    const core = coreMLP();
+    assert.equal(core.forward(tokens, begin, end, 1, 0, activation, 0, 0), status);
+    assert.equal(core.backward(tokens, begin, end, 1, activation, 0, 0), status);
+    assert.ok(core.untouched());
+    core.free();
+    await worksOn();
+  });
+}
+
+for (const [what, unit, token, count] of /** @type {[string, number, number, number][]} */ ([
+  ['a unit past the last', 6, 0, 1],
+  ['a negative unit', -1, 0, 1],
+  ['a token past the last', 0, 3, 1],
+  ['a token below -1', 0, -2, 1],
+  ['a negative count', 0, 0, -1],
+])) {
+  test(`the core refuses a hold with ${what}`, async () => {
+    const core = coreMLP();
+    const hold = wasm.alloc(12, 'hold');
+    wasm.view.setInt32(hold, unit, true);
+    wasm.view.setInt32(hold + 4, token, true);
+    assert.equal(core.forward(3, 0, 6, 1, 0, -1, hold, count), STATUS.shape);
+    assert.equal(core.backward(3, 0, 6, 1, -1, hold, count), STATUS.shape);
+    assert.equal(core.forward(3, 0, 6, 1, 0, -1, 0, 1), STATUS.shape, 'holds that are not there');
+    assert.ok(core.untouched());
+    wasm.free(hold);
+    core.free();
+    await worksOn();
+  });
+}
+
+test('the core knows no size for widths and dtypes it cannot hold', () => {
+  const sizes = [
+    [0, 6],
+    [4, 0],
+    [-4, 6],
+    [4, -6],
+    [2 ** 31 - 1, 2 ** 31 - 1],
+  ];
+  for (const [d, dFf] of sizes)
+    assert.equal(exports.mlp_bytes(d, dFf, F32, 1), 0n, `${d} x ${dFf}`);
+  for (const dtype of [I32, -1, 1000]) assert.equal(exports.mlp_bytes(4, 6, dtype, 0), 0n);
+  assert.ok(exports.mlp_bytes(4, 6, F32, 0) < exports.mlp_bytes(4, 6, F32, 1));
+});
+
+test('the core refuses blocks of weights outside the matrix, and elements that are no numbers', async () => {
+  const core = coreMLP();
+  const gate = exports.mlp_linear(core.at, 0) >>> 0;
+  const source = wasm.alloc(256, 'weights');
+  const set = (
+    /** @type {[number, number, number, number]} */ block,
+    /** @type {number} */ dtype,
+  ) => exports.linear_set(gate, ...block, source, dtype, 4n, 1n);
+  for (const block of /** @type {[number, number, number, number][]} */ ([
+    [-1, 1, 0, 4],
+    [6, 1, 0, 4],
+    [0, 7, 0, 4],
+    [0, -1, 0, 4],
+    [0, 1, -1, 4],
+    [0, 1, 1, 4],
+    [0, 1, 0, -4],
+    [2 ** 31 - 1, 2 ** 31 - 1, 0, 4],
+  ])) {
+    assert.equal(set(block, F32), STATUS.shape, String(block));
+  }
+  assert.equal(set([0, 6, 0, 4], I32), STATUS.dtype);
+  assert.equal(set([0, 6, 0, 4], -1), STATUS.dtype);
+  assert.equal(set([0, 6, 0, 4], F32), STATUS.ok);
+  assert.equal(exports.linear_set_bias(gate, 5, 2, source, F32, 1n), STATUS.shape);
+  assert.equal(exports.linear_set_bias(gate, -1, 2, source, F32, 1n), STATUS.shape);
+  assert.equal(exports.linear_set_bias(gate, 0, 2, source, I32, 1n), STATUS.dtype);
+  assert.equal(exports.linear_get(source, I32, gate, 0, 1), STATUS.dtype);
+  assert.equal(exports.linear_get(source, F32, gate, 6, 1), STATUS.shape);
+  wasm.free(source);
+  core.free();
+  await worksOn();
+});
+
+test('the core refuses unknown activations element by element', async () => {
+  const at = wasm.alloc(64, 'z');
+  for (const activation of [-1, wasm.activations.size, 2 ** 31 - 1]) {
+    for (const status of [
+      exports.act(at, at, activation, 4),
+      exports.act_derivative(at, at, activation, 4),
+      exports.act_mul_run(at, at, at, activation, 4),
+      exports.act_and_mul_run(at, at, activation, 2, 2),
+      exports.act_mul_backward_run(at, at, at, at, at, activation, 4),
+      exports.act_and_mul_backward_run(at, at, at, activation, 2, 2),
+    ]) {
+      assert.equal(status, STATUS.activation);
+    }
+  }
+  wasm.free(at);
+  await worksOn();
+});
+
+test('a block of 2 GiB or more is a null pointer, however full memory is; so is one that is not there', async () => {
+  const held = [];
+  for (let block = 1; block !== 0; held.push(block)) {
+    for (const bytes of [
+      2n ** 31n - 1n,
+      2n ** 31n,
+      4_000_000_000n,
+      2n ** 32n - 1n,
+      2n ** 32n,
+      2n ** 63n,
+      2n ** 64n - 1n,
+    ]) {
+      assert.equal(exports.memory_alloc(bytes), 0, String(bytes));
+    }
+    block = exports.memory_alloc(2n ** 30n) >>> 0;
+  }
+  assert.ok(held.length > 1);
+  for (const block of held) exports.memory_free(block);
+  exports.memory_free(0);
+  await worksOn();
+});
+
+test('a generator can be shared by layers after a refused one, and has not been advanced by it', async () => {
+  const [rng, twin] = [new PCG32(3n), new PCG32(3n)];
+  await assert.rejects(GatedMLP.create(4, 6, { rng, act: 'no', runtime }));
+  await assert.rejects(GatedMLP.create(0, 6, { rng, runtime }));
+  assert.equal(rng.nextUint32(), twin.nextUint32());
+});
