@@ -3,7 +3,7 @@
 Needs: safetensors==0.8.0 numpy==2.4.6 (pip). Run: python tests/corpus/make_corpus.py
 Every file is written out and given to the reference; its verdict, kind of error and message are stored, and for a file
 it accepts the tensors and metadata that it read. Where this project departs from the reference on purpose the entry
-says so in `departs`. The cases, by rule of the format, are in cases.py; this file knows how they are stored.
+says so in `departs`. The cases, by rule of the format, begin in cases.py; this file knows how they are stored.
 
 A file is a list of parts: a string is UTF-8 text, {"hex"} bytes, {"repeat", "times"} a text many times,
 {"each", "times", "join"} a text once for every i with {i} replaced. `header` parts get their length as prefix;
@@ -80,11 +80,21 @@ def read_by_reference(data):
     return tensors, dict(sorted((metadata or {}).items()))
 
 
+def refusal_message(data):
+    try:
+        safetensors.deserialize(data)
+    except safetensors.SafetensorError as error:
+        return str(error)
+    raise ValueError("accepted and refused by turns")
+
+
 def verdict_of(data):
     try:
         tensors, metadata = read_by_reference(data)
     except safetensors.SafetensorError as error:
         message = str(error)
+        if "invalid offset" in message:  # of tensors at the same place it names either, at random
+            message = min(message, *(refusal_message(data) for _ in range(30)))
         return {"kind": kind_of(message), "message": message[:200]}
     if len(tensors) > LARGE or len(metadata) > LARGE:
         return {"kind": "ok", "tensorCount": len(tensors), "pairCount": len(metadata)}

@@ -21,9 +21,11 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 sys.path.insert(0, os.path.join(ROOT, "tests", "corpus"))
 sys.dont_write_bytecode = True
 
-from cases import DTYPES, all_cases  # noqa: E402
-from make_corpus import file_bytes, kind_of  # noqa: E402
 from mutate import mutate  # noqa: E402
+
+from case_parts import DTYPES  # noqa: E402
+from cases import all_cases  # noqa: E402
+from make_corpus import file_bytes, kind_of  # noqa: E402
 
 sys.set_int_max_str_digits(0)
 
@@ -50,10 +52,10 @@ class Reader:
         self.error = ctypes.create_string_buffer(48)
 
     def read(self, data):
-        """(kind, tensors): tensors as name -> (dtype, shape, data) where it was accepted."""
+        """(kind, tables): tables as read_by_reference has them where the file was accepted."""
         room, size = ctypes.c_uint64(ROOM), ctypes.c_uint64(len(data))
         kind = KINDS[self.call(self.tables, room, self.error, data, size)]
-        return kind, self.tensors(data) if kind == "ok" else None
+        return kind, (self.tensors(data), self.metadata()) if kind == "ok" else None
 
     def tensors(self, data):
         raw = self.tables.raw
@@ -67,13 +69,26 @@ class Reader:
             found[text] = (names[dtype], list(shape), data[start + begin : start + end])
         return found
 
+    def metadata(self):
+        raw = self.tables.raw
+        count, pairs, pool = (struct.unpack_from("<I", raw, at)[0] for at in (20, 36, 40))
+        found = {}
+        for i in range(count):
+            key, key_length, value, length = struct.unpack_from("<4I", raw, pairs + 24 * i)
+            text = raw[pool + key : pool + key + key_length].decode()
+            found[text] = raw[pool + value : pool + value + length].decode()
+        return found
+
 
 def read_by_reference(data):
+    """(kind, (tensors, metadata)): name -> (dtype, shape, data), and the pairs, which only its files know: Python's."""
     try:
         read = safetensors.deserialize(data)
     except safetensors.SafetensorError as error:
         return kind_of(str(error)), None
-    return "ok", {name: (t["dtype"], t["shape"], bytes(t["data"])) for name, t in read}
+    tensors = {name: (t["dtype"], t["shape"], bytes(t["data"])) for name, t in read}
+    header = data[8 : 8 + int.from_bytes(data[:8], "little")]
+    return "ok", (tensors, json.loads(header).get("__metadata__") or {})
 
 
 class Pairs(list):

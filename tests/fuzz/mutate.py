@@ -4,12 +4,16 @@ are mended most of the time, so that a change is judged for itself and not for t
 import re
 
 TOKENS = [
-    b'"dtype":', b'"shape":', b'"data_offsets":', b'"__metadata__":', b'"__metadata__":{},', b"{", b"}", b"[", b"]", b",", b":", b'"',
-    b'"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},', b"null", b"true", b"false", b"[]", b"{}", b"0", b"1", b"-", b".", b"e", b"E5", b"-0", b"1.0",
-    b" ", b"\n", b"\t", b"\r", b"\x00", b"\x0b", b"\\", b"\\u0061", b"\\ud83d", b"\\ude00", b"\\n", b"\xc3\xa9", b"\xf0\x9f\x98\x80", b"\xed\xa0\x80", b"\xff", b"\xef\xbb\xbf",
-    b'"F32"', b'"F4"', b'"F6_E3M2"', b'"BF16"', b'"U8"', b'"F64"', b'{"F32":null}', b'["F32",[1],[0,4]]', b'"x":', b"1e308", b"1e309", b"1797693134862315", b"/*", b"NaN",
+    b" ", b'"dtype":', b'"shape":', b'"data_offsets":', b'"__metadata__":', b'"__metadata__":{},', b"{",
+    b"}", b"[", b"]", b",", b":", b'"', b'"a":{"dtype":"U8","shape":[0],"data_offsets":[0,0]},',
+    b"null", b"true", b"false", b"[]", b"{}", b"0", b"1", b"-", b".", b"e", b"E5", b"-0", b"1.0",
+    b"\n", b"\t", b"\r", b"\x00", b"\x0b", b"\\", b"\\u0061", b"\\ud83d", b"\\ude00", b"\\n",
+    b"\xc3\xa9", b"\xf0\x9f\x98\x80", b"\xed\xa0\x80", b"\xff", b"\xef\xbb\xbf", b'"F32"', b'"F4"',
+    b'"F6_E3M2"', b'"BF16"', b'"U8"', b'"F64"', b'{"F32":null}', b'["F32",[1],[0,4]]', b'"x":',
+    b"1e308", b"1e309", b"1797693134862315", b"/*", b"NaN",
 ]  # fmt: skip
-NUMBERS = [0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 255, 2**31, 2**32, 2**53 + 1, 2**60, 2**61 - 1, 2**61, 2**62, 2**63, 2**64 - 1, 2**64, 2**64 + 1, 10**19, 10**25]
+NUMBERS = [0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 255, 2**31, 2**32, 2**53 + 1, 2**60, 2**61 - 1, 2**61, 2**62]
+NUMBERS += [2**63, 2**64 - 1, 2**64, 2**64 + 1, 10**19, 10**25]
 MOST_DATA = 512
 DIGITS = re.compile(rb"[0-9]+")
 OFFSETS = re.compile(rb'"data_offsets"\s*:\s*\[\s*[0-9]+\s*,\s*([0-9]+)')
@@ -56,7 +60,22 @@ def spell_number(rng, text, seeds):
     if not runs:
         return text
     run = rng.choice(runs)
-    form = rng.choice((b"-%s", b"0%s", b"%s.0", b"%se0", b"%s.", b" %s ", b'"%s"', b"%se308", b"%s.5e307", b"[%s]", b"%s%s", b"%s000000000000000000"))
+    form = rng.choice(
+        (
+            b"-%s",
+            b"0%s",
+            b"%s.0",
+            b"%se0",
+            b"%s.",
+            b" %s ",
+            b'"%s"',
+            b"%se308",
+            b"%s.5e307",
+            b"[%s]",
+            b"%s%s",
+            b"%s000000000000000000",
+        )
+    )
     return text[: run.start()] + form.replace(b"%s", run.group()) + text[run.end() :]
 
 
