@@ -1,6 +1,7 @@
 // A checkpoint: one or more safetensors files with their config, opened by their headers only. It says what is in there
 // and reads tensors; which bytes travel how is stream.js's matter, which MLP is meant is selectMLP's in select.js.
 
+import { cacheFor } from './cache.js';
 import { modelTypes } from './config.js';
 import { describe } from './describe.js';
 import { openFiles } from './open.js';
@@ -24,6 +25,8 @@ import { Slots, streamWanted } from './stream.js';
  * @property {import('./retry.js').RetryOptions} [retry]
  * @property {number} [maxBytes] the most that opening, or one read, may receive. Default: what is wanted, and up to
  *   2 GiB more from a server that ignores ranges
+ * @property {boolean | string | import('./cache.js').CacheLike} [cache] keep verified tensor bytes in the Cache API, where
+ *   there is one: true, the name of a cache, or a cache. Default: no
  * @property {number} [concurrency] requests at once, default 4
  * @property {Record<string, unknown>} [config] instead of the config.json beside the files
  * @property {Runtime} [runtime]
@@ -154,6 +157,7 @@ export class Checkpoint {
       onProgress,
       maxBytes: this.#options.maxBytes,
       slots: this.#slots,
+      cache: await cacheFor(this.#options.cache),
       reopen: (shards, request) => this.#reopen(shards, request),
     });
   }

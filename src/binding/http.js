@@ -224,7 +224,8 @@ export class HttpFile {
   /** @param {Headers} headers */
   #checkVersion(headers) {
     const known = this.#validator;
-    const etag = headers.get('etag');
+    // A weak ETag is enough here, where the length and the header are compared as well.
+    const etag = headers.get('etag')?.replace(/^W\//, '') ?? null;
     const modified = headers.get('last-modified');
     const changed =
       etag !== null && known.etag !== null

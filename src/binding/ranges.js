@@ -7,7 +7,7 @@
  * @property {bigint} begin
  * @property {bigint} end above begin
  * @property {bigint} origin where the tensor starts
- * @property {import('./stream.js').Wanted} wanted
+ * @property {(piece: Uint8Array, offset: number) => void} take gets the bytes in order; offset is in the tensor
  */
 /** @typedef {{ begin: bigint, end: bigint, members: Member[] }} Range members lie inside, sorted by begin */
 

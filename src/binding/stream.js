@@ -2,6 +2,7 @@
 // and the one clean restart when a file is replaced. ranges.js plans what to ask for; checkpoint.js calls.
 
 import { Budget } from './budget.js';
+import { CacheEntry, fromCache } from './cache.js';
 import { earlier, later, onePass, planRanges, unwantedBytes } from './ranges.js';
 import { FileReplaced } from './retry.js';
 import { replacedAgain } from './shard.js';
@@ -24,6 +25,7 @@ import { replacedAgain } from './shard.js';
  * @property {(progress: Progress) => void} [onProgress]
  * @property {number} [maxBytes]
  * @property {Slots} slots
+ * @property {import('./cache.js').CacheLike | null} [cache]
  * @property {(shards: Shard[], request: import('./source.js').Request) => Promise<void>} reopen
  */
 /** @typedef {{ shard: Shard, range: Range }} Job */
@@ -83,21 +85,103 @@ export async function streamWanted(shardOf, wanted, options) {
  * @param {Budget} budget
  * @param {StreamOptions} options
  */
-async function streamOnce(shardOf, wanted, budget, { signal, onProgress, slots }) {
-  const jobs = planJobs(shardOf, wanted);
-  const total = jobs.reduce(
-    (sum, job) => sum + job.range.members.reduce((n, m) => n + Number(m.end - m.begin), 0),
-    0,
-  );
-  const progress = { wanted: total, received: 0 };
-  /** @param {string} tensor @param {number} bytes */
-  const onBytes = (tensor, bytes) => {
-    progress.received += bytes;
-    onProgress?.({ ...progress, tensor });
-  };
-  await together(jobs, slots, signal, (job, inner) =>
-    runJob(job, { signal: inner, budget }, onBytes),
-  );
+async function streamOnce(shardOf, wanted, budget, { signal, onProgress, slots, cache }) {
+  const progress = { wanted: 0, received: 0 };
+  /** @type {Delivery[]} */
+  const deliveries = [];
+  for (const item of wanted) {
+    const delivery = new Delivery(shardOf(item.name), item, (change) => {
+      progress.received += change;
+      if (change > 0) onProgress?.({ ...progress, tensor: item.name });
+    });
+    progress.wanted += delivery.length;
+    if (delivery.length > 0) deliveries.push(delivery);
+  }
+  const missing = cache ? await missingIn(cache, deliveries, signal) : deliveries;
+  if (cache) for (const delivery of missing) delivery.keepIn(cache);
+  try {
+    await together(planJobs(missing), slots, signal, (job, inner) =>
+      runJob(job, { signal: inner, budget }),
+    );
+    for (const { entry } of missing) await entry?.finish();
+  } finally {
+    for (const { entry } of missing) entry?.drop();
+  }
+}
+
+/** One wanted part on its way: its place in the file, what has arrived, and its copy for the cache. */
+class Delivery {
+  shard;
+  /** @type {Member} */
+  member;
+  /** @type {number} */
+  length;
+  /** @type {CacheEntry | null} */
+  entry = null;
+  #received = 0;
+  #sink;
+  #onChange;
+
+  /**
+   * @param {Shard} shard
+   * @param {Wanted} wanted
+   * @param {(change: number) => void} onChange told of bytes received, and taken back
+   */
+  constructor(shard, { name, begin = 0, end, sink }, onChange) {
+    const tensor = shard.tensors.get(name);
+    const last = end ?? tensor?.byteLength ?? 0;
+    if (!tensor || !(begin >= 0 && begin <= last && last <= tensor.byteLength)) {
+      throw new RangeError(`bytes ${begin} to ${last} of ${name} are not in ${shard.name}`);
+    }
+    const origin = tensor.begin;
+    this.shard = shard;
+    this.length = last - begin;
+    this.#sink = sink;
+    this.#onChange = onChange;
+    const take = this.take.bind(this);
+    this.member = { begin: origin + BigInt(begin), end: origin + BigInt(last), origin, take };
+  }
+
+  /**
+   * @param {Uint8Array} piece
+   * @param {number} offset in the tensor
+   */
+  take(piece, offset) {
+    this.#sink(piece, offset);
+    this.entry?.add(piece);
+    this.#received += piece.length;
+    this.#onChange(piece.length);
+  }
+
+  /** What has arrived does not count: the bytes will begin again. */
+  takeBack() {
+    this.#onChange(-this.#received);
+    this.#received = 0;
+  }
+
+  /** @param {import('./cache.js').CacheLike} cache */
+  keepIn(cache) {
+    this.entry = new CacheEntry(cache, this.shard.file, this.member);
+  }
+}
+
+/**
+ * Hands over what the cache has.
+ * @param {import('./cache.js').CacheLike} cache
+ * @param {Delivery[]} deliveries
+ * @param {AbortSignal | undefined} signal
+ * @returns {Promise<Delivery[]>} the others
+ */
+async function missingIn(cache, deliveries, signal) {
+  /** @type {Delivery[]} */
+  const missing = [];
+  for (const delivery of deliveries) {
+    const { shard, member } = delivery;
+    if (await fromCache(cache, shard.file, member, signal)) continue;
+    delivery.takeBack();
+    missing.push(delivery);
+  }
+  return missing;
 }
 
 /**
@@ -134,17 +218,14 @@ export async function together(jobs, slots, signal, run) {
 }
 
 /**
- * @param {(name: string) => Shard} shardOf
- * @param {Wanted[]} wanted
+ * @param {Delivery[]} deliveries the most urgent first
  * @returns {Job[]}
  */
-function planJobs(shardOf, wanted) {
+function planJobs(deliveries) {
   /** @type {Map<Shard, Member[]>} */
   const byShard = new Map();
-  for (const item of wanted) {
-    const shard = shardOf(item.name);
-    const member = memberOf(shard, item);
-    if (member.end > member.begin) byShard.set(shard, [...(byShard.get(shard) ?? []), member]);
+  for (const { shard, member } of deliveries) {
+    byShard.set(shard, [...(byShard.get(shard) ?? []), member]);
   }
   return [...byShard].flatMap(([shard, members]) => {
     const ranges = shard.file.ignoresRanges ? [onePass(members)] : planRanges(members);
@@ -153,29 +234,10 @@ function planJobs(shardOf, wanted) {
 }
 
 /**
- * @param {Shard} shard
- * @param {Wanted} wanted
- * @returns {Member}
- */
-function memberOf(shard, wanted) {
-  const tensor = shard.tensors.get(wanted.name);
-  if (!tensor) throw new RangeError(`${wanted.name} is not in ${shard.name}`);
-  const { begin = 0, end = tensor.byteLength } = wanted;
-  if (!(begin >= 0 && begin <= end && end <= tensor.byteLength)) {
-    throw new RangeError(
-      `bytes ${begin} to ${end} of ${wanted.name}, which has ${tensor.byteLength}`,
-    );
-  }
-  const origin = tensor.begin;
-  return { begin: origin + BigInt(begin), end: origin + BigInt(end), origin, wanted };
-}
-
-/**
  * @param {Job} job
  * @param {{ signal: AbortSignal, budget: Budget }} request
- * @param {(tensor: string, bytes: number) => void} onBytes
  */
-async function runJob({ shard, range }, { signal, budget }, onBytes) {
+async function runJob({ shard, range }, { signal, budget }) {
   const { file, head } = shard;
   const { begin, end, members } = range;
   budget.require(file.ignoresRanges ? unwantedBytes(begin, end, members) : 0n, file.name);
@@ -189,9 +251,7 @@ async function runJob({ shard, range }, { signal, budget }, onBytes) {
       const from = later(m.begin, at);
       const to = earlier(m.end, chunkEnd);
       if (from >= to) continue;
-      const piece = chunk.subarray(Number(from - at), Number(to - at));
-      m.wanted.sink(piece, Number(from - m.origin));
-      onBytes(m.wanted.name, piece.length);
+      m.take(chunk.subarray(Number(from - at), Number(to - at)), Number(from - m.origin));
     }
     if (file.ignoresRanges) budget.regret(Number(unwantedBytes(at, chunkEnd, members)), file.name);
     at = chunkEnd;
