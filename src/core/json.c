@@ -85,16 +85,11 @@ static int take_or_open(json_cursor *c) {
     uint8_t byte = json_peek(c);
     switch (byte) {
     case '{':
-    case '[':
-        return json_open(c);
-    case '"':
-        return json_string(c, &unused);
-    case 't':
-        return take_word(c, "true");
-    case 'f':
-        return take_word(c, "false");
-    case 'n':
-        return take_word(c, "null");
+    case '[': return json_open(c);
+    case '"': return json_string(c, &unused);
+    case 't': return take_word(c, "true");
+    case 'f': return take_word(c, "false");
+    case 'n': return take_word(c, "null");
     default:
         if (byte == '-' || (byte >= '0' && byte <= '9')) {
             return json_number(c);

@@ -21,9 +21,9 @@
 
 #include <stdint.h>
 
-#define SAFETENSORS_PREFIX_BYTES 8u
+#define SAFETENSORS_PREFIX_BYTES     8u
 #define SAFETENSORS_MAX_HEADER_BYTES 100000000u /* the reference's cap, itself accepted */
-#define SAFETENSORS_UNKNOWN UINT64_MAX          /* a file's length, where it is not known yet */
+#define SAFETENSORS_UNKNOWN          UINT64_MAX /* a file's length, where it is not known yet */
 
 /* X(identifier, name): the name is what a caller sees as an error's `kind`. */
 #define SAFETENSORS_KINDS(X)                                                                       \
@@ -104,21 +104,21 @@ enum safetensors_kind {
 #define X(identifier, name) SAFETENSORS_##identifier,
     SAFETENSORS_KINDS(X)
 #undef X
-    SAFETENSORS_KIND_COUNT
+        SAFETENSORS_KIND_COUNT
 };
 
 enum safetensors_reason {
 #define X(identifier, words) SAFETENSORS_REASON_##identifier,
     SAFETENSORS_REASONS(X)
 #undef X
-    SAFETENSORS_REASON_COUNT
+        SAFETENSORS_REASON_COUNT
 };
 
 enum safetensors_look {
 #define X(identifier, words) SAFETENSORS_LOOK_##identifier,
     SAFETENSORS_LOOKS(X)
 #undef X
-    SAFETENSORS_LOOK_COUNT
+        SAFETENSORS_LOOK_COUNT
 };
 
 /* The words of the three tables above, NUL-terminated; "" for a code outside its table. */
@@ -139,15 +139,16 @@ const char *safetensors_look_words(uint32_t look);
  *     FILE_SHORT, FILE_LONG                              the file's length by its header; the length it has
  */
 typedef struct {
-    uint64_t expected;       /*  0 */
-    uint64_t found;          /*  8 */
-    uint64_t position;       /* 16  byte of the file, prefix included, that is wrong */
-    uint32_t kind;           /* 24  enum safetensors_kind */
-    uint32_t reason;         /* 28  enum safetensors_reason */
-    uint32_t name_position;  /* 32  the tensor, or "__metadata__": byte of the header, prefix not included */
-    uint32_t name_bytes;     /* 36 */
-    uint32_t key_position;   /* 40  the key inside it ("shape", a metadata key), likewise */
-    uint32_t key_bytes;      /* 44 */
+    uint64_t expected; /*  0 */
+    uint64_t found;    /*  8 */
+    uint64_t position; /* 16  byte of the file, prefix included, that is wrong */
+    uint32_t kind;     /* 24  enum safetensors_kind */
+    uint32_t reason;   /* 28  enum safetensors_reason */
+    uint32_t
+        name_position; /* 32  the tensor, or "__metadata__": byte of the header, prefix not included */
+    uint32_t name_bytes;   /* 36 */
+    uint32_t key_position; /* 40  the key inside it ("shape", a metadata key), likewise */
+    uint32_t key_bytes;    /* 44 */
 } safetensors_error;
 
 /* 24 bytes: what safetensors_measure found. */
@@ -161,16 +162,17 @@ typedef struct {
 
 /* 48 bytes, at the start of the block; the offsets of tables are from the start of the block. */
 typedef struct {
-    uint64_t data_start;    /*  0  where tensor data begins in the file: 8 + the header's bytes */
-    uint64_t data_bytes;    /*  8  where the last tensor ends, from data_start; the file ends there */
-    uint32_t tensor_count;  /* 16 */
-    uint32_t pair_count;    /* 20 */
-    uint32_t tensors;       /* 24  safetensors_tensor [tensor_count], in the header's order */
-    uint32_t file_order;    /* 28  uint32_t [tensor_count]: indices into tensors, sorted by (begin, end) */
-    uint32_t dims;          /* 32  uint64_t [dim_count] */
-    uint32_t pairs;         /* 36  safetensors_pair [pair_count], in the header's order */
-    uint32_t pool;          /* 40  UTF-8 bytes; strings lie one after the other with nothing between */
-    uint32_t pool_bytes;    /* 44 */
+    uint64_t data_start; /*  0  where tensor data begins in the file: 8 + the header's bytes */
+    uint64_t data_bytes; /*  8  where the last tensor ends, from data_start; the file ends there */
+    uint32_t tensor_count; /* 16 */
+    uint32_t pair_count;   /* 20 */
+    uint32_t tensors;      /* 24  safetensors_tensor [tensor_count], in the header's order */
+    uint32_t
+        file_order; /* 28  uint32_t [tensor_count]: indices into tensors, sorted by (begin, end) */
+    uint32_t dims;  /* 32  uint64_t [dim_count] */
+    uint32_t pairs; /* 36  safetensors_pair [pair_count], in the header's order */
+    uint32_t pool;  /* 40  UTF-8 bytes; strings lie one after the other with nothing between */
+    uint32_t pool_bytes; /* 44 */
 } safetensors_block;
 
 /* 48 bytes */
