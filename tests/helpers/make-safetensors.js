@@ -6,7 +6,7 @@
 /**
  * @param {Record<string, FileTensor>} tensors laid out in this order
  * @param {{ metadata?: Record<string, string>, pad?: number }} [options] pad: white space to add to the header
- * @returns {Buffer}
+ * @returns {Buffer<ArrayBuffer>}
  */
 export function makeSafetensors(tensors, { metadata, pad = 0 } = {}) {
   /** @type {Record<string, unknown>} */

@@ -1,0 +1,394 @@
+// What a source may be, and what is found in it: files, folders, Hub ids, shards, configs; which MLP is meant; what is
+// refused by name. The network's misbehaviour is in faults.test.js and network.test.js, the families' values in families.test.js.
+
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { GatedMLP, openCheckpoint, Runtime } from '../src/binding/index.js';
+import { FaultServer } from './helpers/fault-server.js';
+import { llamaTensors, makeSafetensors, pattern } from './helpers/make-safetensors.js';
+
+/** @typedef {import('../src/binding/index.js').GatedMLPError & Record<string, unknown>} LoadError */
+/** @typedef {Record<string, import('./helpers/make-safetensors.js').FileTensor>} Tensors */
+
+const RETRY = { baseDelay: 1, maxDelay: 20 };
+const CONFIG = { model_type: 'llama', hidden_act: 'silu', hidden_size: 8, intermediate_size: 12 };
+const layer = (/** @type {number} */ n) => llamaTensors(`model.layers.${n}.mlp`, 8, 12, n + 1);
+const single = makeSafetensors(layer(0), { metadata: { format: 'pt' } });
+const json = (/** @type {unknown} */ value) => Buffer.from(JSON.stringify(value));
+
+/** @type {FaultServer} */
+let server;
+/** @type {Runtime} */
+let runtime;
+/** @type {string} */
+let folder;
+
+before(async () => {
+  runtime = await Runtime.create();
+  server = await FaultServer.start({});
+  folder = mkdtempSync(join(tmpdir(), 'gated-mlp-'));
+  writeFileSync(join(folder, 'model.safetensors'), single);
+  writeFileSync(join(folder, 'config.json'), json(CONFIG));
+});
+after(() => {
+  rmSync(folder, { recursive: true });
+  return server.close();
+});
+beforeEach(() => {
+  server.reset();
+  server.files.clear();
+});
+
+/** @param {import('../src/binding/checkpoint.js').CheckpointSource} source @param {import('../src/binding/checkpoint.js').OpenOptions} [options] */
+const open = (source, options = {}) =>
+  openCheckpoint(source, { runtime, retry: RETRY, ...options });
+
+/** @param {Promise<unknown>} promise @returns {Promise<LoadError>} */
+const failure = (promise) =>
+  promise.then(
+    () => assert.fail('resolved'),
+    (reason) => reason,
+  );
+
+/** Puts a folder of shards on the server: tensor -> shard by `place`. @param {Tensors} tensors @param {(name: string) => string} place */
+function shard(tensors, place) {
+  /** @type {Record<string, Tensors>} */
+  const shards = {};
+  /** @type {Record<string, string>} */
+  const map = {};
+  for (const [name, tensor] of Object.entries(tensors)) {
+    map[name] = place(name);
+    shards[map[name]] = { ...shards[map[name]], [name]: tensor };
+  }
+  for (const [name, content] of Object.entries(shards))
+    server.files.set(`/m/${name}`, makeSafetensors(content));
+  server.files.set('/m/model.safetensors.index.json', json({ metadata: {}, weight_map: map }));
+  server.files.set('/m/config.json', json(CONFIG));
+  return map;
+}
+
+/** A fetch that answers for the Hub, and says what it was asked. @param {string[]} asked */
+function hub(asked) {
+  /** @param {string | URL | Request} url @param {RequestInit} [init] */
+  return async (url, init) => {
+    asked.push(String(url));
+    const { pathname } = new URL(String(url));
+    if (pathname.endsWith('config.json')) return new Response(JSON.stringify(CONFIG));
+    if (!pathname.endsWith('/model.safetensors')) return new Response('', { status: 404 });
+    const range = /bytes=(\d+)-(\d+)/.exec(new Headers(init?.headers).get('range') ?? '') ?? [];
+    const [begin, end] = [Number(range[1]), Math.min(Number(range[2]) + 1, single.length)];
+    const headers = { 'content-range': `bytes ${begin}-${end - 1}/${single.length}` };
+    return new Response(single.subarray(begin, end), { status: 206, headers });
+  };
+}
+
+test('bytes, views of bytes, blobs, files and responses are the same reader with another source', async () => {
+  const odd = new Uint8Array(single.length + 3);
+  odd.set(single, 3);
+  const sources = {
+    buffer: new Uint8Array(single).buffer,
+    view: odd.subarray(3),
+    'data view': new DataView(odd.buffer, 3),
+    blob: new Blob([single]),
+    file: new File([single], 'model.safetensors'),
+    response: new Response(single),
+    'data URL': `data:application/octet-stream;base64,${single.toString('base64')}`,
+    'blob URL': URL.createObjectURL(new Blob([single])),
+  };
+  for (const [what, source] of Object.entries(sources)) {
+    const checkpoint = await open(source);
+    assert.equal(checkpoint.mlps.length, 1, what);
+    assert.deepEqual(checkpoint.metadata, { format: 'pt' }, what);
+    for (const [name, { data }] of Object.entries(layer(0))) {
+      assert.deepEqual((await checkpoint.read(name)).data, data, `${what}: ${name}`);
+    }
+  }
+});
+
+test('paths, file: URLs and folders on disk are read by position', async () => {
+  const path = join(folder, 'model.safetensors');
+  for (const source of [
+    path,
+    pathToFileURL(path),
+    pathToFileURL(path).href,
+    folder,
+    `${folder}/`,
+    pathToFileURL(`${folder}/`),
+  ]) {
+    const checkpoint = await open(source);
+    assert.deepEqual(checkpoint.config, CONFIG);
+    const name = 'model.layers.0.mlp.up_proj.weight';
+    assert.deepEqual((await checkpoint.read(name)).data, layer(0)[name].data);
+  }
+  const missing = await failure(open(join(folder, 'nowhere.safetensors')));
+  assert.equal(missing.code, 'ERR_HTTP');
+  assert.match(missing.message, /nowhere\.safetensors: cannot be read \(ENOENT/);
+  assert.match((await failure(open(join(folder, 'nowhere')))).message, /nowhere: /);
+});
+
+test('a file on disk that is replaced between reads is read anew or refused, never mixed', async () => {
+  const path = join(folder, 'changing.safetensors');
+  const version = (/** @type {number} */ seed) =>
+    makeSafetensors({ t: { dtype: 'U8', shape: [100_000], data: pattern(100_000, seed) } });
+  writeFileSync(path, version(1));
+  const checkpoint = await open(path);
+  writeFileSync(path, version(2));
+  assert.deepEqual((await checkpoint.read('t')).data, pattern(100_000, 2));
+});
+
+test('org/name and org/name@revision are Hub ids; a dot in a name is no file extension', async () => {
+  for (const [id, prefix, revision] of [
+    ['HuggingFaceTB/SmolLM2-1.7B', '/HuggingFaceTB/SmolLM2-1.7B/resolve/main/', 'main'],
+    ['org/name@v1.0', '/org/name/resolve/v1.0/', 'v1.0'],
+    ['org/name@refs/pr/1', '/org/name/resolve/refs%2Fpr%2F1/', 'refs/pr/1'],
+  ]) {
+    /** @type {string[]} */
+    const asked = [];
+    const checkpoint = await open(id, { fetch: hub(asked) });
+    assert.deepEqual(
+      asked.sort(),
+      ['config.json', 'model.safetensors'].map((f) => `https://huggingface.co${prefix}${f}`),
+    );
+    assert.equal(checkpoint.revision, revision);
+    assert.equal(checkpoint.mlps.length, 1);
+  }
+});
+
+test('pages of the Hub become the files behind them', async () => {
+  for (const [page, file] of [
+    [
+      'https://huggingface.co/o/n/blob/main/sub/model.safetensors',
+      '/o/n/resolve/main/sub/model.safetensors',
+    ],
+    [
+      'https://huggingface.co/o/n/raw/main/model.safetensors',
+      '/o/n/resolve/main/model.safetensors',
+    ],
+    ['https://huggingface.co/o/n/tree/dev', '/o/n/resolve/dev/model.safetensors'],
+    ['https://huggingface.co/o/n', '/o/n/resolve/main/model.safetensors'],
+    [
+      'https://hf.co/o/n/resolve/main/model.safetensors?download=true',
+      '/o/n/resolve/main/model.safetensors',
+    ],
+  ]) {
+    /** @type {string[]} */
+    const asked = [];
+    await open(page, { fetch: hub(asked) });
+    assert.ok(asked.map((url) => new URL(url).pathname).includes(file), `${page}: ${asked}`);
+  }
+});
+
+test('./org/name is a folder, not a Hub id', async () => {
+  const error = await failure(
+    open('./org/name', { fetch: () => assert.fail('asked the network') }),
+  );
+  assert.equal(error.code, 'ERR_HTTP');
+});
+
+test('what is no source is refused in words', async () => {
+  for (const source of ['', 5, null, {}, 'ftp://x/y.safetensors', 'mailto:me', 'http://[']) {
+    const error = await failure(open(/** @type {string} */ (source)));
+    assert.equal(error.code, 'ERR_UNSUPPORTED', String(source));
+  }
+  const used = new Response(single);
+  await used.arrayBuffer();
+  assert.match((await failure(open(used))).message, /has been read before/);
+  assert.match((await failure(open(new Response('', { status: 404 })))).message, /status 404/);
+});
+
+test('a sharded folder opens by its URL or its index, and only the shards that a layer needs', async () => {
+  const tensors = { ...layer(0), ...layer(1), ...layer(2) };
+  shard(tensors, (name) => `model-${name.split('.')[2]}.safetensors`);
+  for (const source of ['/m', '/m/model.safetensors.index.json']) {
+    server.log = [];
+    const mlp = await GatedMLP.fromPretrained(server.origin + source, {
+      runtime,
+      layer: 1,
+      retry: RETRY,
+    });
+    assert.deepEqual(
+      mlp.stateDict().get('up_proj.weight')?.data,
+      layer(1)['model.layers.1.mlp.up_proj.weight'].data,
+    );
+    const shards = server.log.map(({ path }) => path).filter((path) => path.includes('model-'));
+    assert.deepEqual([...new Set(shards)], ['/m/model-1.safetensors']);
+  }
+  const whole = await open(`${server.origin}/m/`);
+  assert.deepEqual(
+    whole.mlps.map((m) => m.layer),
+    [0, 1, 2],
+  );
+});
+
+test('a layer split across two shards loads whole', async () => {
+  shard(layer(0), (name) => (name.includes('down') ? 'b.safetensors' : 'a.safetensors'));
+  const mlp = await GatedMLP.fromPretrained(`${server.origin}/m`, {
+    runtime,
+    layer: 0,
+    retry: RETRY,
+  });
+  for (const part of ['gate_proj', 'up_proj', 'down_proj']) {
+    const { data } = layer(0)[`model.layers.0.mlp.${part}.weight`];
+    assert.deepEqual(mlp.stateDict().get(`${part}.weight`)?.data, data);
+  }
+});
+
+test('an index and shards that disagree: an error that names both', async () => {
+  const map = shard(
+    { ...layer(0), ...layer(1) },
+    (name) => `model-${name.split('.')[2]}.safetensors`,
+  );
+  server.files.delete('/m/model-1.safetensors');
+  const missing = await failure(open(`${server.origin}/m`));
+  assert.equal(missing.code, 'ERR_TENSOR_MISSING');
+  assert.match(
+    missing.message,
+    /index\.json names a shard that is not there: .*model-1\.safetensors, for "model\.layers\.1/,
+  );
+
+  map['lm_head.weight'] = 'model-0.safetensors';
+  server.files.set('/m/model-1.safetensors', makeSafetensors(layer(1)));
+  server.files.set('/m/model.safetensors.index.json', json({ weight_map: map }));
+  const lacking = await failure(open(`${server.origin}/m`));
+  assert.equal(lacking.code, 'ERR_TENSOR_MISSING');
+  assert.match(
+    lacking.message,
+    /says that "lm_head\.weight" is in model-0\.safetensors, and it is not/,
+  );
+});
+
+test('shards lie below the index on its own origin, whatever it says', async () => {
+  for (const name of [
+    '../a.safetensors',
+    '/a.safetensors',
+    '//host/a.safetensors',
+    'http://host/a.safetensors',
+    'x/../../a',
+    '%2e%2e/a',
+    'x\\..\\a',
+    'file:a',
+    '',
+    'a//b',
+    './a',
+  ]) {
+    server.files.set('/m/model.safetensors.index.json', json({ weight_map: { t: name } }));
+    const error = await failure(open(`${server.origin}/m`));
+    assert.equal(error.code, 'ERR_UNSUPPORTED', name);
+    assert.match(error.message, /is not the name of a file below/);
+  }
+  assert.ok(server.log.every(({ path }) => path.startsWith('/m/')));
+  const odd = 'sub dir/a#1?b%41.safetensors';
+  shard(layer(0), () => odd);
+  assert.equal((await open(`${server.origin}/m`)).mlps.length, 1);
+  assert.ok(server.log.some(({ path }) => path === `/m/${odd}`));
+});
+
+test('an index that is no index is refused', async () => {
+  for (const index of [
+    {},
+    { weight_map: null },
+    { weight_map: {} },
+    { weight_map: [] },
+    { weight_map: { t: 5 } },
+  ]) {
+    server.files.set('/m/model.safetensors.index.json', json(index));
+    assert.equal((await failure(open(`${server.origin}/m`))).code, 'ERR_SAFETENSORS');
+  }
+  server.files.set('/m/model.safetensors.index.json', Buffer.from('{"weight_map":'));
+  assert.match((await failure(open(`${server.origin}/m`))).message, /not a JSON object/);
+});
+
+test('an index of 500,000 names opens', async () => {
+  const map = shard(layer(3), () => 'a.safetensors');
+  for (let i = 0; i < 500_000; i++)
+    map[`model.layers.${i}.self_attn.q_proj.weight`] = 'b.safetensors';
+  server.files.set('/m/model.safetensors.index.json', json({ weight_map: map }));
+  const checkpoint = await open(`${server.origin}/m`, { layer: 3 });
+  assert.deepEqual(
+    checkpoint.mlps.map((m) => m.layer),
+    [3],
+  );
+});
+
+test('a folder with nothing in it is an error that says what was looked for', async () => {
+  const error = await failure(open(`${server.origin}/empty`));
+  assert.equal(error.status, 404);
+  assert.match(
+    error.message,
+    /no model\.safetensors, model\.safetensors\.index\.json or consolidated\.safetensors/,
+  );
+});
+
+test('a site that answers every path with its page is no checkpoint', async () => {
+  server.fault = (x) =>
+    x.server.serve(
+      { ...x, ranged: false },
+      { status: 200, body: Buffer.from('<!doctype html><p>app') },
+    );
+  const error = await failure(open(`${server.origin}/app`));
+  assert.equal(error.code, 'ERR_HTTP');
+  assert.match(error.message, /no model\.safetensors/);
+});
+
+test('without layer, expert or prefix there must be exactly one MLP; else the error lists them', async () => {
+  const one = await open(single);
+  assert.equal((await GatedMLP.fromCheckpoint(one)).dFf, 12);
+  const two = await open(makeSafetensors({ ...layer(0), ...layer(1) }));
+  const error = await failure(GatedMLP.fromCheckpoint(two));
+  assert.equal(error.code, 'ERR_TENSOR_MISSING');
+  assert.match(error.message, /2 gated MLPs.*model\.layers\.0\.mlp, model\.layers\.1\.mlp/);
+  const none = await failure(GatedMLP.fromCheckpoint(two, { layer: 7 }));
+  assert.match(none.message, /no gated MLP is at layer 7; there are: model\.layers\.0\.mlp/);
+  const byPrefix = await GatedMLP.fromCheckpoint(two, { prefix: 'model.layers.1' });
+  assert.deepEqual(
+    byPrefix.stateDict().get('gate_proj.weight')?.data,
+    layer(1)['model.layers.1.mlp.gate_proj.weight'].data,
+  );
+});
+
+test('without a config the activation is silu, and the result says that this is a default', async () => {
+  const checkpoint = await open(single);
+  assert.deepEqual([checkpoint.mlps[0].act, checkpoint.mlps[0].actSource], ['silu', 'default']);
+  const given = await GatedMLP.fromCheckpoint(checkpoint, { act: 'gelu_new' });
+  assert.equal(given.act, 'gelu_tanh');
+  const configured = await open(single, { config: { model_type: 'gemma', hidden_act: 'gelu' } });
+  assert.deepEqual(
+    [configured.mlps[0].act, configured.mlps[0].actSource],
+    ['gelu_tanh', 'hidden_act'],
+  );
+});
+
+test("Meta's params.json is held against the shapes by llama_ffn_dim, and both are shown", async () => {
+  const rename = (/** @type {string} */ name) =>
+    name
+      .replace('model.layers.0.mlp', 'layers.0.feed_forward')
+      .replace('gate_proj', 'w1')
+      .replace('up_proj', 'w3')
+      .replace('down_proj', 'w2');
+  const tensors = Object.fromEntries(
+    Object.entries(llamaTensors('model.layers.0.mlp', 8, 24)).map(([name, t]) => [rename(name), t]),
+  );
+  server.files.set('/m/consolidated.safetensors', makeSafetensors(tensors));
+  server.files.set('/m/params.json', json({ dim: 8, multiple_of: 8, norm_eps: 1e-5 }));
+  const mlp = await GatedMLP.fromPretrained(`${server.origin}/m`, { runtime, retry: RETRY });
+  assert.equal(mlp.dFf, 24);
+  server.files.set('/m/params.json', json({ dim: 8, multiple_of: 8, ffn_dim_multiplier: 2 }));
+  const error = await failure(
+    GatedMLP.fromPretrained(`${server.origin}/m`, { runtime, retry: RETRY }),
+  );
+  assert.equal(error.code, 'ERR_SHAPE');
+  assert.match(error.message, /dFf 48.*shapes 8 and 24/);
+});
+
+test('widths that the config contradicts are refused, with both figures', async () => {
+  const checkpoint = await open(single, { config: { ...CONFIG, intermediate_size: 16 } });
+  assert.match(
+    String(checkpoint.mlps[0].refusal),
+    /dFf is 12 by the tensors' shapes and 16 by config\.json/,
+  );
+  assert.equal((await failure(GatedMLP.fromCheckpoint(checkpoint))).code, 'ERR_SHAPE');
+});

@@ -1,0 +1,302 @@
+// Patience and privacy of the loader: retries that resume, Retry-After, replaced files, redirects between two origins, secrets
+// that stay at home, silence, and the optional cache. Single faults are in faults.test.js, ranges in http.test.js.
+
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import { openCheckpoint, Runtime } from '../src/binding/index.js';
+import { parseRetryAfter, retryDelay } from '../src/binding/retry.js';
+import { FaultServer } from './helpers/fault-server.js';
+import { makeSafetensors, pattern } from './helpers/make-safetensors.js';
+
+/** @typedef {import('../src/binding/index.js').GatedMLPError & Record<string, unknown>} LoadError */
+
+const RETRY = { baseDelay: 1, maxDelay: 20, idleTimeout: 80 };
+const BIG = pattern(300_000, 1);
+const TOKEN = 'hf_secretsecretsecret';
+/** @param {Uint8Array} big */
+const fileOf = (big) =>
+  makeSafetensors({
+    small: { dtype: 'U8', shape: [70_000], data: pattern(70_000, 2) },
+    big: { dtype: 'U8', shape: [big.length], data: big },
+  });
+
+/** @type {FaultServer} */
+let home;
+/** @type {FaultServer} another origin */
+let away;
+/** @type {Runtime} */
+let runtime;
+
+before(async () => {
+  runtime = await Runtime.create();
+  const file = fileOf(BIG);
+  home = await FaultServer.start({ '/f.safetensors': file });
+  away = await FaultServer.start({ '/f.safetensors': file });
+});
+after(() => Promise.all([home.close(), away.close()]));
+beforeEach(() => {
+  home.reset();
+  home.files.set('/f.safetensors', fileOf(BIG));
+  away.reset();
+});
+
+/** @param {import('../src/binding/checkpoint.js').OpenOptions} [options] */
+const open = (options = {}) =>
+  openCheckpoint(`${home.origin}/f.safetensors`, { runtime, retry: RETRY, ...options });
+
+/** @param {Promise<unknown>} promise @returns {Promise<LoadError>} */
+const failure = (promise) =>
+  promise.then(
+    () => assert.fail('resolved'),
+    (reason) => reason,
+  );
+
+test('a broken download resumes at the last good byte instead of starting over', async () => {
+  const checkpoint = await open();
+  home.log = [];
+  home.fault = ({ response, file, begin, end, index }) => {
+    if (index > 3) return false;
+    response.writeHead(206, {
+      'content-range': `bytes ${begin}-${end - 1}/${file.length}`,
+      'content-length': end - begin,
+    });
+    response.write(file.subarray(begin, begin + 50_000), () =>
+      setTimeout(() => response.destroy(), 5),
+    );
+    return true;
+  };
+  const { data } = await checkpoint.read('big');
+  assert.deepEqual(data, BIG);
+  assert.equal(home.sent, 300_000, 'no byte came twice');
+});
+
+test('Retry-After is understood as seconds and as a date, and kept within the longest delay', () => {
+  assert.equal(parseRetryAfter('3'), 3000);
+  assert.equal(
+    parseRetryAfter('Wed, 21 Oct 2015 07:28:00 GMT', Date.parse('Wed, 21 Oct 2015 07:27:30 GMT')),
+    30_000,
+  );
+  assert.equal(parseRetryAfter('Wed, 21 Oct 2015 07:28:00 GMT'), 0);
+  assert.equal(parseRetryAfter('soon'), null);
+  assert.equal(parseRetryAfter(null), null);
+  const retry = { tries: 5, baseDelay: 500, maxDelay: 60_000, idleTimeout: 30_000 };
+  assert.equal(retryDelay(1, 3000, retry), 3000);
+  assert.equal(retryDelay(1, 3_600_000, retry), 60_000);
+  for (const [failed, longest] of [
+    [1, 500],
+    [2, 1000],
+    [4, 4000],
+  ]) {
+    const delay = retryDelay(failed, null, retry);
+    assert.ok(delay >= longest / 2 && delay <= longest, `${delay} after ${failed}`);
+  }
+});
+
+test('429 with Retry-After ends in the right bytes, not in an error', async () => {
+  const checkpoint = await open();
+  home.fault = (x) =>
+    x.index < 3 &&
+    x.server.serve(x, { status: 429, headers: { 'retry-after': '0' }, body: Buffer.alloc(0) });
+  assert.deepEqual((await checkpoint.read('big')).data, BIG);
+});
+
+test('an answer that never comes is given up after the idle timeout, in words', async () => {
+  home.fault = () => true;
+  const error = await failure(open({ retry: { ...RETRY, tries: 2 } }));
+  assert.equal(error.code, 'ERR_HTTP');
+  assert.equal(error.attempts, 2);
+  assert.match(error.message, /no byte for 0\.08 s; 2 attempts/);
+});
+
+test('an abort during a wait between tries rejects at once with its reason', async () => {
+  const controller = new AbortController();
+  home.fault = (x) => {
+    setTimeout(() => controller.abort('changed my mind'), 5);
+    return x.server.serve(x, {
+      status: 503,
+      headers: { 'retry-after': '3600' },
+      body: Buffer.alloc(0),
+    });
+  };
+  const opening = open({ retry: { maxDelay: 3_600_000 }, signal: controller.signal });
+  assert.equal(await failure(opening), 'changed my mind');
+});
+
+test('a file replaced between two ranges is read anew from its start: never half of each', async () => {
+  const checkpoint = await open();
+  const next = pattern(300_000, 77);
+  /** @type {number[]} */
+  const seen = [];
+  home.fault = ({ server, ...x }) => {
+    home.fault = null;
+    x.response.writeHead(206, {
+      ...server.honestHeaders({ ...x, server }),
+      'content-range': `bytes ${x.begin}-${x.end - 1}/${x.file.length}`,
+      'content-length': x.end - x.begin,
+    });
+    x.response.write(x.file.subarray(x.begin, x.begin + 100_000), () =>
+      setTimeout(() => x.response.destroy(), 5),
+    );
+    home.files.set('/f.safetensors', fileOf(next));
+    return true;
+  };
+  const { data } = await checkpoint.read('big', {
+    onProgress: ({ received }) => seen.push(received),
+  });
+  assert.deepEqual(data, next);
+  assert.ok(seen.every((n) => n <= 300_000));
+});
+
+test('a file replaced by one with other tensors is an error that names the tensor', async () => {
+  const checkpoint = await open();
+  home.files.set(
+    '/f.safetensors',
+    makeSafetensors({ big: { dtype: 'U8', shape: [3], data: pattern(3) } }),
+  );
+  const error = await failure(checkpoint.read('big'));
+  assert.equal(error.code, 'ERR_HTTP');
+  assert.match(error.message, /replaced while it was read, and (small|big) is another tensor/);
+});
+
+test('a file that changes all the time is an error, not an endless restart', async () => {
+  const checkpoint = await open();
+  home.fault = (x) => x.server.serve(x, { headers: { etag: `"${home.log.length}"` } });
+  const error = await failure(checkpoint.read('big'));
+  assert.match(error.message, /ETag.*changed again after a fresh start/s);
+});
+
+test('a token and headers go to their own origin and never along a redirect', async () => {
+  home.fault = ({ response }) => {
+    response.writeHead(302, { location: `${away.origin}/f.safetensors` }).end();
+    return true;
+  };
+  const checkpoint = await open({ token: TOKEN, headers: { 'x-api-key': TOKEN } });
+  assert.deepEqual((await checkpoint.read('big')).data, BIG);
+  assert.ok(home.log.length >= 2 && away.log.length >= 2);
+  for (const { headers } of home.log) {
+    assert.equal(headers.authorization, `Bearer ${TOKEN}`);
+    assert.equal(headers['x-api-key'], TOKEN);
+  }
+  for (const { headers } of away.log) assert.ok(!JSON.stringify(headers).includes(TOKEN));
+});
+
+test('a redirect within the origin keeps the token', async () => {
+  home.files.set('/g.safetensors', fileOf(BIG));
+  home.fault = ({ response, path }) => {
+    if (path !== '/f.safetensors') return false;
+    response.writeHead(307, { location: '/g.safetensors' }).end();
+    return true;
+  };
+  await open({ token: TOKEN });
+  assert.ok(home.log.every(({ headers }) => headers.authorization === `Bearer ${TOKEN}`));
+});
+
+test('an expired signed link (403 after a redirect) is asked for once more from the first URL', async () => {
+  home.fault = ({ response }) => {
+    response.writeHead(302, { location: `${away.origin}/f.safetensors?signature=1` }).end();
+    return true;
+  };
+  const checkpoint = await open();
+  away.fault = ({ response }) => {
+    away.fault = null;
+    response.writeHead(403).end();
+    return true;
+  };
+  assert.deepEqual((await checkpoint.read('big')).data, BIG);
+});
+
+test('no message, no field of an error tells a token or the query of a URL', async () => {
+  for (const status of [401, 403, 404, 500]) {
+    home.fault = (x) => x.server.serve(x, { status, body: Buffer.alloc(0) });
+    const error = await failure(
+      openCheckpoint(`${home.origin}/f.safetensors?signature=${TOKEN}`, {
+        runtime,
+        retry: { ...RETRY, tries: 2 },
+        token: TOKEN,
+        headers: { 'x-api-key': TOKEN },
+      }),
+    );
+    assert.equal(error.status, status);
+    assert.ok(!`${error.message}${JSON.stringify(error)}${error.stack}`.includes('secret'));
+  }
+});
+
+test('401 with and without a token, 403 and 404 are told apart in words', async () => {
+  /** @param {number} status @param {string} [token] */
+  const words = async (status, token) => {
+    home.fault = (x) => x.server.serve(x, { status, body: Buffer.alloc(0) });
+    return (await failure(open({ token }))).message;
+  };
+  assert.match(await words(401), /401: the server wants to know who asks\. Pass \{ token \}/);
+  assert.match(await words(401, TOKEN), /401: the server does not accept the token/);
+  assert.match(await words(403), /403: access is not granted/);
+  assert.match(await words(404), /404: there is no such file/);
+});
+
+test('a header value that HTTP cannot carry is refused before any request, without repeating it', async () => {
+  const error = await failure(open({ token: `${TOKEN}\nx` }));
+  assert.match(error.message, /headers or token/);
+  assert.ok(!error.message.includes('secret'));
+  assert.equal(home.log.length, 0);
+});
+
+test('a fetch that does not heed its signal cannot hold up an abort', async () => {
+  const controller = new AbortController();
+  const opening = open({ fetch: () => new Promise(() => {}), signal: controller.signal });
+  setTimeout(() => controller.abort('gone'), 5);
+  assert.equal(await failure(opening), 'gone');
+});
+
+/** As much of the Cache API as the loader uses: a put that fails keeps nothing. */
+class FakeCache {
+  /** @type {Map<string, { bytes: ArrayBuffer, length: string }>} */
+  entries = new Map();
+  full = false;
+  /** @param {string} key */
+  async match(key) {
+    const entry = this.entries.get(key);
+    return entry && new Response(entry.bytes, { headers: { 'content-length': entry.length } });
+  }
+  /** @param {string} key @param {Response} response */
+  async put(key, response) {
+    if (this.full) throw new DOMException('full', 'QuotaExceededError');
+    const bytes = await response.arrayBuffer();
+    this.entries.set(key, { bytes, length: String(response.headers.get('content-length')) });
+  }
+}
+
+test('cached bytes are not fetched again, and a replaced file is', async () => {
+  const cache = new FakeCache();
+  assert.deepEqual((await (await open({ cache })).read('big')).data, BIG);
+  assert.equal(cache.entries.size, 1);
+  home.log = [];
+  assert.deepEqual((await (await open({ cache })).read('big')).data, BIG);
+  assert.equal(home.log.length, 1, 'only the header');
+  const next = pattern(300_000, 5);
+  home.files.set('/f.safetensors', fileOf(next));
+  assert.deepEqual((await (await open({ cache })).read('big')).data, next);
+});
+
+test('a full cache, a damaged entry and a failed load cost nothing but the cache', async () => {
+  const cache = new FakeCache();
+  cache.full = true;
+  assert.deepEqual((await (await open({ cache })).read('big')).data, BIG);
+  cache.full = false;
+  await (await open({ cache })).read('big');
+  const [[key, entry]] = cache.entries;
+  cache.entries.set(key, { ...entry, bytes: entry.bytes.slice(0, 1000) });
+  assert.deepEqual((await (await open({ cache })).read('big')).data, BIG);
+
+  cache.entries.clear();
+  const checkpoint = await open({ cache, retry: { ...RETRY, tries: 1 } });
+  home.fault = ({ response, file, begin, end }) => {
+    response.writeHead(206, {
+      'content-length': end - begin,
+      'content-range': `bytes ${begin}-${end - 1}/${file.length}`,
+    });
+    response.write(file.subarray(begin, begin + 1000), () => response.destroy());
+    return true;
+  };
+  await failure(checkpoint.read('big'));
+  assert.equal(cache.entries.size, 0, 'half a tensor is not kept');
+});
