@@ -6,15 +6,8 @@
  */
 #include "gemm.h"
 
-#ifdef __clang__
-#define DO_NOT_UNROLL _Pragma("clang loop unroll(disable)")
-#else
-#define DO_NOT_UNROLL _Pragma("GCC unroll 1")
-#endif
-
-#define STRIP_VECTORS (STRIP / LANES)
-#define PANEL_STRIPS  (PANEL / STRIP)
-#define F16_ROWS      32
+/* F16 rows expanded at a time by a GEMV. */
+#define F16_ROWS 32
 
 /* c [rows][STRIP] (+)= sum_k a[k * a_step + row] b[k * b_step + column] */
 INLINE void tile_rows(const int32_t rows, real *c, size_t ldc, const real *a, size_t a_step,
@@ -54,29 +47,6 @@ NOINLINE void tile_4x8(real *c, size_t ldc, const real *a, size_t a_step, const 
     case 2: tile_rows(2, c, ldc, a, a_step, b, b_step, depth, accumulate); break;
     case 3: tile_rows(3, c, ldc, a, a_step, b, b_step, depth, accumulate); break;
     default: tile_rows(4, c, ldc, a, a_step, b, b_step, depth, accumulate); break;
-    }
-}
-
-/* dst [depth][STRIP], expanded from `depth` store rows of one type. */
-INLINE void expand_typed(const int32_t dtype, real *dst, const unsigned char *src, size_t src_step,
-                         int32_t depth) {
-    for (int32_t k = 0; k < depth; k++, dst += STRIP, src += src_step) {
-        const strip_row row = expand_strip_row(src, dtype);
-        for (int32_t j = 0; j < STRIP_VECTORS; j++) {
-            v_store(dst + j * LANES, row.v[j]);
-        }
-    }
-}
-
-NOINLINE void expand_strip(real *dst, const unsigned char *src, size_t src_step, int32_t dtype,
-                           int32_t depth) {
-    switch (dtype) {
-#ifdef GATED_MLP_FLOAT64
-    case DTYPE_F64: expand_typed(DTYPE_F64, dst, src, src_step, depth); break;
-#endif
-    case DTYPE_F16: expand_typed(DTYPE_F16, dst, src, src_step, depth); break;
-    case DTYPE_BF16: expand_typed(DTYPE_BF16, dst, src, src_step, depth); break;
-    default: expand_typed(DTYPE_F32, dst, src, src_step, depth); break;
     }
 }
 
@@ -137,83 +107,6 @@ static void gemv_panel(real *tile, const real *row, const linear *l, int32_t pan
             v_store(tile + i * LANES, k == k0 ? block : v_load(tile + i * LANES) + block);
         }
     }
-}
-
-/* The 4x4 block at src, rows ld apart, turned over into dst, rows dst_ld apart. */
-INLINE void transpose_4x4(real *dst, size_t dst_ld, const real *src, size_t ld) {
-#if LANES == 4
-    const vreal a = v_load(src), b = v_load(src + ld);
-    const vreal c = v_load(src + 2 * ld), d = v_load(src + 3 * ld);
-    const vreal ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-    const vreal ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-    const vreal cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-    const vreal cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    v_store(dst, __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5));
-    v_store(dst + dst_ld, __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7));
-    v_store(dst + 2 * dst_ld, __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5));
-    v_store(dst + 3 * dst_ld, __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7));
-#else
-    for (size_t i = 0; i < 4; i++) {
-        for (size_t j = 0; j < 4; j++) {
-            dst[i * dst_ld + j] = src[j * ld + i];
-        }
-    }
-#endif
-}
-
-/* dst [depth][STRIP] = weight[k0..k0 + depth), input..input + STRIP): the store read across its
- * rows. Inputs past the last give zeros. dst holds `depth` rounded up to whole panels; `lines`
- * is room for STRIP rows of a panel. */
-static void expand_strip_transposed(real *dst, real *lines, const linear *l, int32_t input,
-                                    int32_t k0, int32_t depth) {
-    const int32_t inputs = min_i32(STRIP, l->in_features - input);
-    for (int32_t done = 0; done < depth;) {
-        const int32_t first = (k0 + done) % PANEL;
-        const int32_t n = min_i32(PANEL - first, depth - done);
-        memset(lines, 0, STRIP * PANEL * sizeof(real));
-        for (int32_t i = 0; i < inputs; i++) {
-            expand_strip(lines + i * PANEL, panel_row(l, (k0 + done) / PANEL, input + i),
-                         STRIP * held_bytes(l->dtype), l->dtype, PANEL_STRIPS);
-        }
-        int32_t k = 0;
-        for (; k + 4 <= n; k += 4) {
-            real *to = dst + (size_t)(done + k) * STRIP;
-            transpose_4x4(to, STRIP, lines + first + k, PANEL);
-            transpose_4x4(to + 4, STRIP, lines + 4 * PANEL + first + k, PANEL);
-        }
-        for (; k < n; k++) {
-            for (int32_t i = 0; i < STRIP; i++) {
-                dst[(size_t)(done + k) * STRIP + (size_t)i] = lines[i * PANEL + first + k];
-            }
-        }
-        done += n;
-    }
-}
-
-void pack_rows(real *dst, int32_t depth, const real *src, size_t ld, int32_t rows,
-               int32_t columns) {
-    for (int32_t r = 0; r < rows; r += GROUP) {
-        const int32_t n = min_i32(GROUP, rows - r);
-        const real *from = src + (size_t)r * ld;
-        real *to = dst + (size_t)r * (size_t)depth;
-        int32_t k = 0;
-        for (; n == GROUP && k + 4 <= columns; k += 4) {
-            transpose_4x4(to + (size_t)k * GROUP, GROUP, from + k, ld);
-        }
-        for (; k < columns; k++) {
-            for (int32_t i = 0; i < n; i++) {
-                to[(size_t)k * GROUP + (size_t)i] = from[(size_t)i * ld + (size_t)k];
-            }
-        }
-    }
-}
-
-row_block pack_row_block(real *dst, const real *src, int32_t rows, int32_t depth) {
-    if (rows <= GEMV_ROWS) {
-        return (row_block){src, rows, depth, 1};
-    }
-    pack_rows(dst, depth, src, (size_t)depth, rows, depth);
-    return (row_block){dst, rows, depth, GROUP};
 }
 
 /* All row groups against the strip that was just expanded. */
@@ -277,17 +170,6 @@ void panel_product_transposed(real *tile, const row_block *a, const linear *l, i
             expand_strip_transposed(strip, strip + K_BLOCK * STRIP, l, panel * PANEL + s * STRIP, k,
                                     depth);
             strip_product(tile + s * STRIP, a, k, strip, depth, accumulate || k > k0);
-        }
-    }
-}
-
-void pack_tiles(real *dst, const real *src, int32_t rows, int32_t columns) {
-    for (int32_t j = 0; j < columns; j += PANEL) {
-        const int32_t n = min_i32(PANEL, columns - j);
-        for (int32_t r = 0; r < rows; r++, dst += PANEL) {
-            const real *from = src + (size_t)r * (size_t)columns + (size_t)j;
-            memcpy(dst, from, (size_t)n * sizeof(real));
-            memset(dst + n, 0, (size_t)(PANEL - n) * sizeof(real));
         }
     }
 }

@@ -76,14 +76,26 @@ INLINE vbits bits_splat(uint32_t bits) {
     return (vbits){bits, bits, bits, bits};
 }
 
-/* F16 in the upper half of each lane (what is in the lower half does not count), to F32: sign
- * and magnitude are moved into place and the exponent re-biased by a multiplication, which is
- * exact for subnormals too; what was infinite or NaN gets its exponent back. */
+/* A finite F16 in the upper half of each lane (what is in the lower half does not count), to F32:
+ * sign and magnitude are moved into place and the exponent re-biased by a multiplication, which is
+ * exact for subnormals too. */
+INLINE vreal expand_finite_f16(vbits half) {
+    const vbits moved = (vbits)((vmask)half >> 3) & bits_splat(0x8fffe000u);
+    return (vreal)moved * v_splat(0x1p112f);
+}
+
+/* Any F16: what was infinite or NaN gets its exponent back. */
 INLINE vreal expand_f16(vbits half) {
     const vbits exponent = bits_splat(0x7c000000u);
-    const vbits moved = (vbits)((vmask)half >> 3) & bits_splat(0x8fffe000u);
     const vbits special = (vbits)((half & exponent) == exponent) & bits_splat(0x7f800000u);
-    return (vreal)((vbits)((vreal)moved * v_splat(0x1p112f)) | special);
+    return (vreal)((vbits)expand_finite_f16(half) | special);
+}
+
+/* Eight F16: the top bit of each that is infinite or NaN is set. */
+INLINE vbits f16_specials(vbits pairs) {
+    typedef uint16_t vhalves __attribute__((vector_size(16)));
+    const vhalves magnitudes = (vhalves)(pairs & bits_splat(0x7fff7fffu));
+    return (vbits)(magnitudes + (vhalves)bits_splat(0x04000400u));
 }
 
 INLINE strip_row expand_strip_row(const unsigned char *at, int32_t dtype) {
