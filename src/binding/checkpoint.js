@@ -122,7 +122,10 @@ export class Checkpoint {
     this.revision = files.revision;
     this.config = files.config;
     this.tensors = tensorsOf(files);
-    this.metadata = Object.assign({}, ...files.shards.map((shard) => shard.metadata));
+    // fromEntries, because assigning would take a key called __proto__ for the prototype.
+    this.metadata = Object.fromEntries(
+      files.shards.flatMap((shard) => Object.entries(shard.metadata)),
+    );
   }
 
   /** Every gated MLP found, those that cannot be loaded included: `refusal` says why. @returns {FoundMLP[]} */

@@ -126,8 +126,8 @@ const char *safetensors_kind_name(uint32_t kind);
 const char *safetensors_reason_words(uint32_t reason);
 const char *safetensors_look_words(uint32_t look);
 
-/* 48 bytes. A name is given as the place in the header of its JSON string, quotes included (so that JSON.parse gives
- * the name), and 0 bytes where there is none. What `expected` and `found` count depends on the reason:
+/* 48 bytes. A name is given as the place in the header (prefix not included) of its JSON string with its quotes, so that
+ * JSON.parse gives the name, and 0 bytes where there is none. What `expected` and `found` count depends on the reason:
  *
  *     FILE_TOO_SHORT, HEADER_TOO_LONG, HEADER_PAST_END   bytes needed or allowed; bytes there are or were claimed
  *     TENSOR_TWICE, METADATA_KEY_TWICE                   the file position of the first of the two; of the second
@@ -139,16 +139,15 @@ const char *safetensors_look_words(uint32_t look);
  *     FILE_SHORT, FILE_LONG                              the file's length by its header; the length it has
  */
 typedef struct {
-    uint64_t expected; /*  0 */
-    uint64_t found;    /*  8 */
-    uint64_t position; /* 16  byte of the file, prefix included, that is wrong */
-    uint32_t kind;     /* 24  enum safetensors_kind */
-    uint32_t reason;   /* 28  enum safetensors_reason */
-    uint32_t
-        name_position; /* 32  the tensor, or "__metadata__": byte of the header, prefix not included */
-    uint32_t name_bytes;   /* 36 */
-    uint32_t key_position; /* 40  the key inside it ("shape", a metadata key), likewise */
-    uint32_t key_bytes;    /* 44 */
+    uint64_t expected;      /*  0 */
+    uint64_t found;         /*  8 */
+    uint64_t position;      /* 16  byte of the file, prefix included, that is wrong */
+    uint32_t kind;          /* 24  enum safetensors_kind */
+    uint32_t reason;        /* 28  enum safetensors_reason */
+    uint32_t name_position; /* 32  the tensor, or "__metadata__": byte of the header */
+    uint32_t name_bytes;    /* 36 */
+    uint32_t key_position;  /* 40  the key inside it ("shape", a metadata key), likewise */
+    uint32_t key_bytes;     /* 44 */
 } safetensors_error;
 
 /* 24 bytes: what safetensors_measure found. */
@@ -167,12 +166,11 @@ typedef struct {
     uint32_t tensor_count; /* 16 */
     uint32_t pair_count;   /* 20 */
     uint32_t tensors;      /* 24  safetensors_tensor [tensor_count], in the header's order */
-    uint32_t
-        file_order; /* 28  uint32_t [tensor_count]: indices into tensors, sorted by (begin, end) */
-    uint32_t dims;  /* 32  uint64_t [dim_count] */
-    uint32_t pairs; /* 36  safetensors_pair [pair_count], in the header's order */
-    uint32_t pool;  /* 40  UTF-8 bytes; strings lie one after the other with nothing between */
-    uint32_t pool_bytes; /* 44 */
+    uint32_t file_order;   /* 28  uint32_t [tensor_count]: into tensors, by (begin, end) */
+    uint32_t dims;         /* 32  uint64_t [dim_count] */
+    uint32_t pairs;        /* 36  safetensors_pair [pair_count], in the header's order */
+    uint32_t pool;         /* 40  UTF-8 bytes, string after string with nothing between */
+    uint32_t pool_bytes;   /* 44 */
 } safetensors_block;
 
 /* 48 bytes */
@@ -205,8 +203,9 @@ _Static_assert(sizeof(safetensors_error) == 48 && sizeof(safetensors_summary) ==
                "read by field offset outside C");
 
 /* How long the header is, from the file's first bytes. Kinds: too-small, too-large, header-length.
- * bytes may be fewer than 8 only if they are the whole file; *header_bytes is set if they are not. file_bytes may be SAFETENSORS_UNKNOWN: then only the cap
- * is checked, and safetensors_read or safetensors_check_end checks the rest once the length is known. */
+ * bytes may be fewer than 8 only if they are the whole file; *header_bytes is set if they are not. file_bytes may be
+ * SAFETENSORS_UNKNOWN: then only the cap is checked, and safetensors_read or safetensors_check_end checks the rest once
+ * the length is known. */
 uint32_t safetensors_prefix(uint64_t *header_bytes, safetensors_error *error, const uint8_t *bytes,
                             uint64_t byte_count, uint64_t file_bytes);
 
