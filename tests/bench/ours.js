@@ -9,15 +9,19 @@ import { plainForward } from './plain.js';
 
 export const DTYPES = /** @type {const} */ (['float32', 'float16', 'bfloat16', 'q8_0', 'q4_1']);
 
+const MODULES = { simd128: 'gated-mlp.wasm', relaxed: 'gated-mlp-relaxed.wasm' };
+/** What a build says of something it does not have. */
+const ABSENT = ['ERR_UNSUPPORTED', 'ERR_DTYPE', 'ERR_WASM_LOAD'];
+
 /**
  * @param {'simd128' | 'relaxed'} variant
  * @param {(missing: string) => void} report told of what this build does not have
  * @returns {Promise<Contestant[]>}
  */
 export async function ourContestants(variant, report) {
-  const runtime = await unlessUnsupported(
-    Runtime.create({ variant: /** @type {any} */ (variant) }),
-    () => report(`the ${variant} variant`),
+  const wasm = new URL(`../../src/binding/${MODULES[variant]}`, import.meta.url);
+  const runtime = await unlessUnsupported(Runtime.create({ wasm }), () =>
+    report(`the ${variant} variant`),
   );
   if (!runtime) return [];
   const contestants = [];
@@ -106,7 +110,7 @@ async function unlessUnsupported(promise, otherwise) {
     return await promise;
   } catch (error) {
     const code = error instanceof GatedMLPError ? error.code : '';
-    if (code !== 'ERR_UNSUPPORTED' && code !== 'ERR_DTYPE') throw error;
+    if (!ABSENT.includes(code)) throw error;
     otherwise();
     return undefined;
   }

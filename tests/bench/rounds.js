@@ -8,7 +8,7 @@
 /** Warm-up: an engine optimises in the background after some calls. */
 const WARM_MS = 120;
 const WARM_CALLS = 4;
-/** A round repeats a warm call until it has taken this long, so that short calls are not timed by their noise. */
+/** A round repeats a warm call until it has taken this long, and takes the median. */
 const ROUND_MS = 15;
 /** Calls in a cold round, each after a sweep. */
 const COLD_CALLS = 3;
@@ -29,13 +29,14 @@ export async function runRounds(entries, x, { rounds, cold, budgetMs, weightByte
   for (const { call, firstMs } of entries) if (firstMs < LONG_MS) await warm(call, x);
   /** @type {Map<Entry, number>} */
   const spent = new Map();
+  const stretchMs = Math.min(ROUND_MS, ...entries.map(({ firstMs }) => firstMs));
   /** @type {Rounds} */
   const result = { stream: [], peaks: {}, times: new Map(entries.map((entry) => [entry, []])) };
   for (let round = 0; round < rounds; round++) {
     result.stream.push(limits.stream(weightBytes));
     for (const [variant, peak] of Object.entries(limits.peaks)) {
       result.peaks[variant] ??= [];
-      result.peaks[variant].push(peak(ROUND_MS));
+      result.peaks[variant].push(peak(stretchMs));
     }
     for (let i = 0; i < entries.length; i++) {
       // Nobody always runs after the same neighbour.
@@ -61,18 +62,14 @@ export function median(values) {
   return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** Milliseconds of one call, the mean over a round. @param {Call} call @param {Float32Array} x */
+/** Milliseconds of one call, the median over a round. @param {Call} call @param {Float32Array} x */
 async function warmMs(call, x) {
-  const start = performance.now();
-  let calls = 0;
-  let elapsed = 0;
+  const begin = performance.now();
+  const times = [];
   do {
-    const y = call.run(x);
-    if (y instanceof Promise) await y;
-    calls += 1;
-    elapsed = performance.now() - start;
-  } while (elapsed < ROUND_MS);
-  return elapsed / calls;
+    times.push(await oneMs(call, x));
+  } while (performance.now() - begin < ROUND_MS);
+  return median(times);
 }
 
 /** The median of calls that found nothing in the caches. @param {Call} call @param {Float32Array} x @param {() => unknown} sweep */
@@ -80,12 +77,17 @@ async function coldMs(call, x, sweep) {
   const times = [];
   for (let i = 0; i < COLD_CALLS; i++) {
     sweep();
-    const start = performance.now();
-    const y = call.run(x);
-    if (y instanceof Promise) await y;
-    times.push(performance.now() - start);
+    times.push(await oneMs(call, x));
   }
   return median(times);
+}
+
+/** @param {Call} call @param {Float32Array} x */
+async function oneMs(call, x) {
+  const start = performance.now();
+  const y = call.run(x);
+  if (y instanceof Promise) await y;
+  return performance.now() - start;
 }
 
 /** @param {Call} call @param {Float32Array} x */

@@ -66,9 +66,13 @@ async function load(litert) {
  * @param {any} scope
  */
 async function loadInNode(litert, scope) {
-  const [{ readFileSync }, { createRequire }, { dirname }, { compileFunction }] = await Promise.all(
-    [import('node:fs'), import('node:module'), import('node:path'), import('node:vm')],
-  );
+  const [{ readFileSync }, { createRequire }, { dirname, join }, { compileFunction }] =
+    await Promise.all([
+      import('node:fs'),
+      import('node:module'),
+      import('node:path'),
+      import('node:vm'),
+    ]);
   const require = createRequire(import.meta.url);
   scope.self = scope;
   scope.importScripts = (/** @type {string} */ path) => {
@@ -78,7 +82,7 @@ async function loadInNode(litert, scope) {
     });
     scope.ModuleFactory = define(require, path, dirname(path));
   };
-  await litert.loadLiteRt(require.resolve('@litertjs/core').replace(/dist[^]*$/, 'wasm/'));
+  await litert.loadLiteRt(join(dirname(require.resolve('@litertjs/core')), '../wasm/'));
   delete scope.self;
   delete scope.importScripts;
 }
