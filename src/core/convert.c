@@ -130,21 +130,40 @@ static uint32_t encode_small(double value, const small_float *format) {
     return sign | (code >= infinite ? infinite : (uint32_t)code);
 }
 
+/* BF16 is the upper half of a F32, which is what checkpoints hold most: no need for the table. */
+static double decode_bf16(uint32_t bits) {
+    const uint32_t wide = bits << 16;
+    float value;
+    memcpy(&value, &wide, sizeof value);
+    return (double)value;
+}
+
+static uint32_t load_16(const unsigned char *at) {
+    uint16_t bits;
+    memcpy(&bits, at, sizeof bits);
+    return bits;
+}
+
 void convert_decode(double *values, const void *src, int64_t step, int32_t dtype, int32_t n) {
     const unsigned char *at = src;
     const small_float *format = find_small_float(dtype);
-    for (int32_t i = 0; i < n; i++, at += step) {
-        if (format != NULL && format->exponent_bits + format->mantissa_bits == 15) {
-            uint16_t bits;
-            memcpy(&bits, at, sizeof bits);
-            values[i] = decode_small(bits, format);
-        } else if (format != NULL) {
-            values[i] = decode_small(*at, format);
-        } else if (dtype == DTYPE_F32) {
+    if (dtype == DTYPE_BF16) {
+        for (int32_t i = 0; i < n; i++, at += step) {
+            values[i] = decode_bf16(load_16(at));
+        }
+    } else if (format != NULL) {
+        const int wide = small_float_bytes(format) == 2;
+        for (int32_t i = 0; i < n; i++, at += step) {
+            values[i] = decode_small(wide ? load_16(at) : *at, format);
+        }
+    } else if (dtype == DTYPE_F32) {
+        for (int32_t i = 0; i < n; i++, at += step) {
             float value;
             memcpy(&value, at, sizeof value);
             values[i] = (double)value;
-        } else {
+        }
+    } else {
+        for (int32_t i = 0; i < n; i++, at += step) {
             memcpy(&values[i], at, sizeof *values);
         }
     }
