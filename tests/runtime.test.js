@@ -178,6 +178,23 @@ test('10,000 calls with out given leave the memory as it was', async () => {
   runtime.dispose();
 });
 
+test('each variant says what it is, and the engine decides under auto', async () => {
+  const plain = await Runtime.create({ variant: 'simd128' });
+  assert.equal(plain.variant, 'simd128');
+  plain.dispose();
+  const relaxed = await Runtime.create({ variant: 'relaxed' }).catch((error) => error);
+  const auto = await Runtime.create();
+  if (relaxed instanceof Runtime) {
+    assert.equal(relaxed.variant, 'relaxed');
+    assert.equal(auto.variant, 'relaxed');
+    await works(relaxed);
+  } else {
+    assert.ok(['ERR_UNSUPPORTED', 'ERR_WASM_LOAD'].includes(relaxed.code), relaxed);
+    assert.equal(auto.variant, 'simd128');
+  }
+  await works(auto);
+});
+
 test('a variant that does not exist is refused by name', async () => {
   await assert.rejects(
     Runtime.create({ variant: /** @type {'auto'} */ (/** @type {unknown} */ ('fast')) }),

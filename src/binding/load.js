@@ -8,11 +8,12 @@ import { GatedMLPError } from './errors.js';
 /** @typedef {BytesSource | WebAssembly.Module} WasmSource */
 
 /**
+ * Rejects with ERR_WASM_LOAD, or with signal.reason.
  * @param {WasmSource} source
  * @param {AbortSignal} [signal]
  * @returns {Promise<WebAssembly.Module>}
  */
-async function compile(source, signal) {
+export async function compile(source, signal) {
   signal?.throwIfAborted();
   if (source instanceof WebAssembly.Module) return source;
   const { bytes, from } = await bytesOf(/** @type {BytesSource} */ (source), signal);

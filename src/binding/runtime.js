@@ -4,7 +4,7 @@
 import { activationOf } from './activations.js';
 import { finite, integer, realsOfLength, rowsOf } from './arrays.js';
 import { GatedMLPError } from './errors.js';
-import { instantiate } from './load.js';
+import { compile, instantiate } from './load.js';
 import { Wasm } from './wasm.js';
 
 /** @typedef {import('./arrays.js').RealArray} RealArray */
@@ -13,10 +13,16 @@ import { Wasm } from './wasm.js';
 /**
  * @typedef {object} RuntimeOptions
  * @property {WasmSource} [wasm] the module, where the one beside this file is not to be used
- * @property {'auto' | 'simd128'} [variant] which build; 'auto' takes the best this engine validates
+ * @property {'auto' | Variant} [variant] which build, where `wasm` is not given; 'auto' takes the best this engine
+ *   validates. Results of 'simd128' are the same bits on every machine, those of 'relaxed' are not
  * @property {number} [threads] how many threads to use if the engine allows it; see Runtime.threads
  * @property {AbortSignal} [signal]
  */
+
+/** @typedef {'simd128' | 'relaxed'} Variant */
+
+/** @type {readonly Variant[]} */
+const VARIANTS = ['simd128', 'relaxed'];
 
 /** @type {WeakMap<Runtime, Wasm>} */
 const instances = new WeakMap();
@@ -60,8 +66,6 @@ export async function defaultRuntime() {
 }
 
 export class Runtime {
-  /** Which build runs here. @type {'simd128'} */
-  variant = 'simd128';
   /** Threads in use; 1 where more were asked for but the engine or the page does not allow them. */
   threads = 1;
 
@@ -71,17 +75,15 @@ export class Runtime {
    * @returns {Promise<Runtime>}
    */
   static async create({ wasm, variant = 'auto', threads = 1, signal } = {}) {
-    if (variant !== 'auto' && variant !== 'simd128') {
+    if (variant !== 'auto' && !VARIANTS.includes(variant)) {
       throw new GatedMLPError(
         'ERR_UNSUPPORTED',
-        `variant is '${variant}'; known: 'auto', 'simd128'`,
+        `variant is '${variant}'; known: 'auto', ${VARIANTS.map((v) => `'${v}'`).join(', ')}`,
         { variant },
       );
     }
     integer(threads, 'threads');
-    return new Runtime(
-      await instantiate(wasm ?? new URL('./gated-mlp.wasm', import.meta.url), signal),
-    );
+    return new Runtime(await instantiate(wasm ?? (await moduleOf(variant, signal)), signal));
   }
 
   /**
@@ -89,7 +91,10 @@ export class Runtime {
    * @param {WebAssembly.Instance} instance
    */
   constructor(instance) {
-    instances.set(this, new Wasm(instance));
+    const wasm = new Wasm(instance);
+    instances.set(this, wasm);
+    /** Which build runs here. @type {Variant} */
+    this.variant = wasm.exports.relaxed_simd() ? 'relaxed' : 'simd128';
     if (Symbol.dispose) {
       Object.defineProperty(this, Symbol.dispose, { value: () => this.dispose() });
     }
@@ -281,6 +286,40 @@ export class Runtime {
  */
 export async function llamaFfnDim(d, multipleOf, ffnDimMultiplier) {
   return (await defaultRuntime()).llamaFfnDim(d, multipleOf, ffnDimMultiplier);
+}
+
+/** A module of one function that uses f32x4.relaxed_madd: what an engine without relaxed SIMD refuses. */
+const RELAXED_PROBE = Uint8Array.of(
+  ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00, 0x01, 0x08, 0x01, 0x60, 0x03, 0x7b, 0x7b],
+  ...[0x7b, 0x01, 0x7b, 0x03, 0x02, 0x01, 0x00, 0x0a, 0x0d, 0x01, 0x0b, 0x00, 0x20, 0x00, 0x20],
+  ...[0x01, 0x20, 0x02, 0xfd, 0x85, 0x02, 0x0b],
+);
+
+/**
+ * The package's own module for a variant. 'auto' does without the relaxed one where the engine or the file is missing.
+ * @param {'auto' | Variant} variant
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<WasmSource>}
+ */
+async function moduleOf(variant, signal) {
+  const plain = new URL('./gated-mlp.wasm', import.meta.url);
+  if (variant === 'simd128') return plain;
+  const validates = WebAssembly.validate(RELAXED_PROBE);
+  if (variant === 'auto' && !validates) return plain;
+  if (!validates) {
+    throw new GatedMLPError(
+      'ERR_UNSUPPORTED',
+      "variant is 'relaxed', but this engine has no relaxed SIMD; 'auto' takes what it has",
+      { variant },
+    );
+  }
+  const relaxed = new URL('./gated-mlp-relaxed.wasm', import.meta.url);
+  try {
+    return await compile(relaxed, signal);
+  } catch (error) {
+    if (variant === 'auto' && error instanceof GatedMLPError) return plain;
+    throw error;
+  }
 }
 
 /** @param {Wasm} wasm @param {string} act */

@@ -66,6 +66,15 @@ EXPORT(real_bytes) int32_t real_bytes(void) {
     return (int32_t)sizeof(real);
 }
 
+/* 1 in the build for engines with relaxed SIMD. */
+EXPORT(relaxed_simd) int32_t relaxed_simd(void) {
+#ifdef __wasm_relaxed_simd__
+    return 1;
+#else
+    return 0;
+#endif
+}
+
 /* Name of an element type as a C string, or NULL past the end of the table. */
 EXPORT(dtype_name) const char *dtype_name(int32_t code) {
     static const char *const names[] = {
