@@ -3,6 +3,7 @@
 // stream.js read through `probe` and `read`. What the bytes mean is not known here.
 
 import { GatedMLPError } from './errors.js';
+import { FileIdentity } from './file-identity.js';
 import { FileReplaced, networkFailure, PassingFailure, retryDelay, sleep, Watch } from './retry.js';
 
 /**
@@ -14,23 +15,20 @@ import { FileReplaced, networkFailure, PassingFailure, retryDelay, sleep, Watch 
 
 /** Progress after which earlier failures no longer count: a long file over a bad line may break many times. */
 const FORGIVING_BYTES = 1n << 20n;
+/** A last byte that every file ends before: the server then sends what it has. */
+const PAST_ANY_END = 2n ** 53n;
 /** Answers one read puts up with, where a server honestly gives less than it was asked for. */
 const MAX_ANSWERS = 1000;
 
 export class HttpFile {
   /** The URL without user name, password and query: fit for messages. */
   name;
-  /** Bytes in the file, null until a server has said so. @type {bigint | null} */
-  size = null;
   /** The server has answered a range with the whole file: read it in one pass. */
   ignoresRanges = false;
 
   #url;
   #client;
-  /** @type {{ etag: string | null, modified: string | null }} */
-  #validator = { etag: null, modified: null };
-  /** The file's first bytes as probed: an answer that repeats the whole file must begin with them. */
-  #head = new Uint8Array(0);
+  #identity;
 
   /**
    * @param {URL} url
@@ -40,12 +38,17 @@ export class HttpFile {
     this.#url = url;
     this.#client = client;
     this.name = url.origin === 'null' ? url.protocol : url.origin + url.pathname;
+    this.#identity = new FileIdentity(this.name);
+  }
+
+  /** Bytes in the file, null until a server has said so. */
+  get size() {
+    return this.#identity.size;
   }
 
   /** What identifies this version of the file, or null where the server says nothing of the kind. */
   get version() {
-    const { etag, modified } = this.#validator;
-    return etag ?? (modified === null ? null : `${modified} ${this.size}`);
+    return this.#identity.version;
   }
 
   /**
@@ -54,10 +57,8 @@ export class HttpFile {
    * @param {Omit<ReadRequest, 'deliver'>} request
    */
   async probe(length, request) {
-    this.size = null;
     this.ignoresRanges = false;
-    this.#validator = { etag: null, modified: null };
-    this.#head = new Uint8Array(0);
+    this.#identity = new FileIdentity(this.name);
     const bytes = new Uint8Array(length);
     let filled = 0;
     /** @param {Uint8Array} chunk */
@@ -66,8 +67,31 @@ export class HttpFile {
       filled += chunk.length;
     };
     await this.#readPatiently(0n, BigInt(length), { ...request, deliver }, true);
-    this.#head = bytes.subarray(0, filled);
-    return this.#head;
+    this.#identity.head = bytes.subarray(0, filled);
+    return this.#identity.head;
+  }
+
+  /**
+   * The whole of a small file as text, or null where there is none. Object stores answer 403 for what is not there.
+   * @param {Omit<ReadRequest, 'deliver'>} request
+   */
+  async text(request) {
+    const decoder = new TextDecoder();
+    let text = '';
+    /** @param {Uint8Array} chunk */
+    const deliver = (chunk) => {
+      text += decoder.decode(chunk, { stream: true });
+    };
+    try {
+      await this.#readPatiently(0n, PAST_ANY_END, { ...request, deliver }, true);
+    } catch (error) {
+      if ([403, 404, 410].includes(Number(/** @type {{ status?: number }} */ (error).status)))
+        return null;
+      throw error instanceof FileReplaced
+        ? new GatedMLPError('ERR_HTTP', error.message, { cause: error })
+        : error;
+    }
+    return text + decoder.decode();
   }
 
   /**
@@ -101,16 +125,16 @@ export class HttpFile {
       try {
         await this.#readOnce(at, end, { ...request, deliver }, probing && at === 0n);
         if (probing && this.size === null) return;
-        if (at === from && !this.#endsAt(at)) throw new PassingFailure('the answer was empty');
-        if (this.#endsAt(at)) break;
+        if (at === from && !this.#identity.endsAt(at))
+          throw new PassingFailure('the answer was empty');
+        if (this.#identity.endsAt(at)) break;
         if (answers >= MAX_ANSWERS)
           throw new PassingFailure('the server gives only a few bytes at a time', { once: true });
       } catch (error) {
         if (signal?.aborted) throw signal.reason;
         if (!(error instanceof PassingFailure)) throw error;
-        if (at - forgivenAt >= FORGIVING_BYTES) failures = 0;
-        if (at - forgivenAt >= FORGIVING_BYTES) forgivenAt = at;
-        failures += 1;
+        failures = at - forgivenAt >= FORGIVING_BYTES ? 1 : failures + 1;
+        if (failures === 1) forgivenAt = at;
         const { retry } = this.#client;
         if (failures >= (error.once ? 2 : retry.tries))
           throw this.#failed(error, failures, begin, at, end);
@@ -118,11 +142,6 @@ export class HttpFile {
       }
     }
     if (at < end && !probing) throw this.#endsEarly(end);
-  }
-
-  /** @param {bigint} at */
-  #endsAt(at) {
-    return this.size !== null && at >= this.size;
   }
 
   /**
@@ -163,12 +182,12 @@ export class HttpFile {
   #outOfRange(response, begin, end, first) {
     const total = /^bytes \*\/(\d+)$/.exec(response.headers.get('content-range') ?? '');
     if (first) {
-      this.size = total ? BigInt(total[1]) : 0n;
-      if (this.size > begin)
+      this.#identity.size = total ? BigInt(total[1]) : 0n;
+      if (this.#identity.size > begin)
         throw new PassingFailure('416 for a range that the file has', { status: 416 });
       return;
     }
-    this.#checkSize(total ? BigInt(total[1]) : null);
+    this.#identity.checkSize(total ? BigInt(total[1]) : null);
     if (total && BigInt(total[1]) > begin) {
       throw new PassingFailure('416 for a range that the file has', { status: 416 });
     }
@@ -187,8 +206,8 @@ export class HttpFile {
     if (status === 200) {
       const length = headers.get('content-length');
       const encoded = headers.get('content-encoding');
-      this.#checkVersion(headers);
-      this.#checkSize(
+      this.#identity.checkVersion(headers);
+      this.#identity.checkSize(
         length !== null && /^\d+$/.test(length) && isPlain(encoded) ? BigInt(length) : null,
       );
       this.ignoresRanges = true;
@@ -209,7 +228,7 @@ export class HttpFile {
       throw new PassingFailure('one range was asked for and several came', { status: 206 });
     }
     const visible = headers.get('content-range');
-    this.#checkVersion(headers);
+    this.#identity.checkVersion(headers);
     if (visible === null) return 0n;
     const range = /^bytes (\d+)-(\d+)\/(\d+|\*)$/i.exec(visible.trim());
     if (!range || BigInt(range[1]) !== begin || BigInt(range[2]) < begin) {
@@ -217,34 +236,8 @@ export class HttpFile {
         status: 206,
       });
     }
-    this.#checkSize(range[3] === '*' ? null : BigInt(range[3]));
+    this.#identity.checkSize(range[3] === '*' ? null : BigInt(range[3]));
     return 0n;
-  }
-
-  /** @param {Headers} headers */
-  #checkVersion(headers) {
-    const known = this.#validator;
-    // A weak ETag is enough here, where the length and the header are compared as well.
-    const etag = headers.get('etag')?.replace(/^W\//, '') ?? null;
-    const modified = headers.get('last-modified');
-    const changed =
-      etag !== null && known.etag !== null
-        ? etag !== known.etag
-        : modified !== null && known.modified !== null && modified !== known.modified;
-    if (changed)
-      throw new FileReplaced(
-        `${this.name}: another version of the file (its ETag or date has changed)`,
-      );
-    this.#validator = { etag: known.etag ?? etag, modified: known.modified ?? modified };
-  }
-
-  /** @param {bigint | null} size */
-  #checkSize(size) {
-    if (size === null) return;
-    if (this.size !== null && this.size !== size) {
-      throw new FileReplaced(`${this.name}: the file had ${this.size} bytes and now has ${size}`);
-    }
-    this.size = size;
   }
 
   /**
@@ -266,7 +259,7 @@ export class HttpFile {
       if (done) break;
       watch.touch();
       const skipped = before < BigInt(value.length) ? Number(before) : value.length;
-      if (skipped > 0) this.#compareHead(value.subarray(0, skipped), skip - before);
+      if (skipped > 0) this.#identity.checkHead(value.subarray(0, skipped), skip - before);
       before -= BigInt(skipped);
       const ours = value.subarray(skipped, skipped + left);
       budget.spend(ours.length, value.length - ours.length, this.name);
@@ -289,20 +282,6 @@ export class HttpFile {
   }
 
   /**
-   * @param {Uint8Array} bytes
-   * @param {bigint} position of their first in the file
-   */
-  #compareHead(bytes, position) {
-    if (position >= BigInt(this.#head.length)) return;
-    const known = this.#head.subarray(Number(position), Number(position) + bytes.length);
-    if (known.some((byte, i) => byte !== bytes[i])) {
-      throw new FileReplaced(
-        `${this.name}: the server answered with another file than the one whose header was read`,
-      );
-    }
-  }
-
-  /**
    * @param {bigint} end
    * @param {number} [status]
    */
@@ -322,7 +301,8 @@ export class HttpFile {
    * @param {bigint} end
    */
   #failed(last, attempts, begin, at, end) {
-    const got = `${at - begin} of ${end - begin} bytes from byte ${begin} arrived`;
+    const whole = end === PAST_ANY_END ? '' : ` of ${end - begin}`;
+    const got = `${at - begin}${whole} bytes from byte ${begin} arrived`;
     return new GatedMLPError(
       'ERR_HTTP',
       `${this.name}: ${last.message}; ${attempts} attempts, ${got}`,

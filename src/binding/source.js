@@ -4,7 +4,6 @@
 import { GatedMLPError } from './errors.js';
 import { HttpFile } from './http.js';
 import { checkHttpOptions, HttpClient } from './http-client.js';
-import { fetchText } from './http-text.js';
 import { BlobFile, BytesFile, fileSystem, hasFileSystem, PathFile } from './local-file.js';
 
 /** @typedef {string | URL | Blob | Response | ArrayBuffer | ArrayBufferView} Source */
@@ -181,8 +180,7 @@ function httpFolder(base, client) {
   return {
     name: base.origin + start,
     file: (member) => new HttpFile(urlOf(member), client),
-    text: (member, request) =>
-      fetchText(client, urlOf(member), base.origin + start + member, request),
+    text: (member, request) => new HttpFile(urlOf(member), client).text(request),
   };
 }
 

@@ -1,0 +1,71 @@
+// What is known of the one file that all answers for a URL must be about: its length, its version, its first bytes. An
+// answer about another file throws FileReplaced. http.js asks at every answer.
+
+import { FileReplaced } from './retry.js';
+
+export class FileIdentity {
+  /** Bytes in the file, null until a server has said so. @type {bigint | null} */
+  size = null;
+  /** The file's first bytes: an answer that repeats the whole file must begin with them. */
+  head = new Uint8Array(0);
+  /** @type {string | null} */
+  #etag = null;
+  /** @type {string | null} */
+  #modified = null;
+  #name;
+
+  /** @param {string} name for messages */
+  constructor(name) {
+    this.#name = name;
+  }
+
+  /** What identifies this version of the file, or null where the server says nothing of the kind. */
+  get version() {
+    return this.#etag ?? (this.#modified === null ? null : `${this.#modified} ${this.size}`);
+  }
+
+  /** @param {Headers} headers */
+  checkVersion(headers) {
+    // A weak ETag is enough here, where the length and the header are compared as well.
+    const etag = headers.get('etag')?.replace(/^W\//, '') ?? null;
+    const modified = headers.get('last-modified');
+    const byTag = etag !== null && this.#etag !== null;
+    const changed = byTag
+      ? etag !== this.#etag
+      : modified !== null && this.#modified !== null && modified !== this.#modified;
+    if (changed) throw this.#replaced('another version of the file (its ETag or date has changed)');
+    this.#etag ??= etag;
+    this.#modified ??= modified;
+  }
+
+  /** @param {bigint | null} size null: the answer does not say */
+  checkSize(size) {
+    if (size === null) return;
+    if (this.size !== null && this.size !== size) {
+      throw this.#replaced(`the file had ${this.size} bytes and now has ${size}`);
+    }
+    this.size = size;
+  }
+
+  /**
+   * @param {Uint8Array} bytes
+   * @param {bigint} position of their first in the file
+   */
+  checkHead(bytes, position) {
+    if (position >= BigInt(this.head.length)) return;
+    const known = this.head.subarray(Number(position), Number(position) + bytes.length);
+    if (known.some((byte, i) => byte !== bytes[i])) {
+      throw this.#replaced('another file than the one whose header was read');
+    }
+  }
+
+  /** @param {bigint} position */
+  endsAt(position) {
+    return this.size !== null && position >= this.size;
+  }
+
+  /** @param {string} words */
+  #replaced(words) {
+    return new FileReplaced(`${this.#name}: ${words}`);
+  }
+}
