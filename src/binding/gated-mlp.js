@@ -3,12 +3,12 @@
 
 import { activationOf } from './activations.js';
 import { finite, integer, realArray, realsOfLength, rowsOf } from './arrays.js';
-import { openCheckpoint, resolveMLP, streamTensors } from './checkpoint.js';
 import { GatedMLPError } from './errors.js';
 import { GatePreview } from './gate-preview.js';
 import { freeIfAlive, GateTrace, layoutOf } from './gate-trace.js';
 import { HELD, heldCode, heldFor, nativeDtype } from './held-dtype.js';
 import { elements, layGradients, layTrace } from './layout.js';
+import { loader, openCheckpoint } from './loader.js';
 import { PCG32 } from './pcg32.js';
 import { defaultRuntime, wasmOf } from './runtime.js';
 import { parameterShapes, readStateDict, writeSafetensors } from './state-dict.js';
@@ -107,7 +107,8 @@ export class GatedMLP {
   static async fromCheckpoint(checkpoint, options = {}) {
     const { signal, onProgress, onGateRows } = options;
     signal?.throwIfAborted();
-    const found = await resolveMLP(checkpoint, options);
+    const { resolveMLP, streamTensors } = await loader();
+    const found = resolveMLP(checkpoint, options);
     const home = options.runtime ?? checkpoint.runtime;
     const dtype = options.dtype ?? heldFor(found.parts, nativeDtype(wasmOf(home)));
     const source = { ...found.source, actSource: found.actSource };

@@ -5,8 +5,8 @@
 /** @typedef {import('./gate-trace.js').GateTrace} GateTrace */
 /** @typedef {import('./gate-preview.js').GatePreview} GatePreview */
 
-export { openCheckpoint } from './checkpoint.js';
 export { GatedMLPError } from './errors.js';
 export { GatedMLP } from './gated-mlp.js';
+export { openCheckpoint } from './loader.js';
 export { PCG32 } from './pcg32.js';
 export { llamaFfnDim, Runtime } from './runtime.js';
