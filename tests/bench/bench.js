@@ -13,6 +13,7 @@ import { existsSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { clockKind, now } from './clock.js';
 import { hasRelaxedSimd, makeLimits } from './limits.js';
 import { ourContestants, plainLoops } from './ours.js';
 import { jaxContestants } from './peers/jax.js';
@@ -80,7 +81,9 @@ async function bench() {
     name.includes(options.only),
   );
   const engine = `Node ${process.versions.node} (V8 ${process.versions.v8}), ${best}, 1 thread`;
-  say(`${engine}, ${cpus()[0].model.trim()}; medians of ${plan.rounds} interleaved rounds\n`);
+  say(
+    `${engine}, ${cpus()[0].model.trim()}; medians of ${plan.rounds} interleaved rounds, ${clockKind} time\n`,
+  );
   const cases = [];
   for (const [shape, tokens] of Object.entries(plan.cases)) {
     if (options.shape && shape !== options.shape) continue;
@@ -126,9 +129,9 @@ async function* shapeCases(shape, tokenCounts, contestants, plan, limits, best) 
   const inputs = makeInputs(weights);
   const loaded = [];
   for (const contestant of contestants) {
-    const start = performance.now();
+    const start = now();
     const model = await named(contestant, contestant.load(weights));
-    loaded.push({ contestant, model, setupMs: performance.now() - start });
+    loaded.push({ contestant, model, setupMs: now() - start });
   }
   for (const tokens of tokenCounts) {
     const x = inputs.x(tokens);
@@ -160,9 +163,9 @@ async function* shapeCases(shape, tokenCounts, contestants, plan, limits, best) 
  */
 async function checkedCall(contestant, model, x, tokens, inputs) {
   const call = await named(contestant, model.at(tokens));
-  const start = performance.now();
+  const start = now();
   const y = await named(contestant, Promise.resolve(call.run(x)));
-  const firstMs = performance.now() - start;
+  const firstMs = now() - start;
   const error = inputs.error(y);
   if (y.length !== x.length || !(error <= ERROR_BOUNDS[contestant.weights])) {
     throw new Error(

@@ -1,6 +1,8 @@
 // Times contestants in rounds: each round runs every contestant once and measures the limits again, so that a slow
 // moment of a shared machine hits all of them. Results are checked before anything is timed.
 
+import { now } from './clock.js';
+
 /** @typedef {import('./contestant.js').Call} Call */
 /** @typedef {{ contestant: import('./contestant.js').Contestant, call: Call, error: number, firstMs: number, setupMs: number }} Entry */
 /** @typedef {{ stream: number[], peaks: Record<string, number[]>, times: Map<Entry, number[]> }} Rounds times in milliseconds */
@@ -44,11 +46,11 @@ export async function runRounds(entries, x, { rounds, cold, budgetMs, weightByte
       const used = spent.get(entry) ?? 0;
       if (used > budgetMs) continue;
       await pause(REST_MS);
-      const start = performance.now();
+      const start = now();
       const ms = cold
         ? await coldMs(entry.call, x, () => limits.stream(weightBytes))
         : await warmMs(entry.call, x);
-      spent.set(entry, used + performance.now() - start);
+      spent.set(entry, used + now() - start);
       result.times.get(entry)?.push(ms);
     }
   }
@@ -64,11 +66,11 @@ export function median(values) {
 
 /** Milliseconds of one call, the median over a round. @param {Call} call @param {Float32Array} x */
 async function warmMs(call, x) {
-  const begin = performance.now();
+  const begin = now();
   const times = [];
   do {
     times.push(await oneMs(call, x));
-  } while (performance.now() - begin < ROUND_MS);
+  } while (now() - begin < ROUND_MS);
   return median(times);
 }
 
@@ -84,16 +86,16 @@ async function coldMs(call, x, sweep) {
 
 /** @param {Call} call @param {Float32Array} x */
 async function oneMs(call, x) {
-  const start = performance.now();
+  const start = now();
   const y = call.run(x);
   if (y instanceof Promise) await y;
-  return performance.now() - start;
+  return now() - start;
 }
 
 /** @param {Call} call @param {Float32Array} x */
 async function warm(call, x) {
-  const start = performance.now();
-  for (let calls = 0; calls < WARM_CALLS || performance.now() - start < WARM_MS; calls++) {
+  const start = now();
+  for (let calls = 0; calls < WARM_CALLS || now() - start < WARM_MS; calls++) {
     await call.run(x);
     await pause(0);
   }
