@@ -62,7 +62,9 @@ function describeOne(group, expert, contents, hints) {
   const { config, types, where, isText } = configFor(contents.config, group.module);
   const storage = storageOf(group, types, hints);
   const shapes = shapesOf(group, contents, storage);
-  const parts = shapes.error ? [] : partsOf(group, expert, contents, storage, shapes);
+  const unknownOrder = 'gateUp' in group.names && storage.fused === null;
+  const parts =
+    shapes.error || unknownOrder ? [] : partsOf(group, expert, contents, storage, shapes);
   const activation = activationIn(config, where, types, group.naming, hints.act);
   const error =
     quantised(group, contents) ??

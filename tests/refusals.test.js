@@ -1,0 +1,284 @@
+// What must never be read as the weights of a gated MLP, and is refused by its name: quantised schemes, families without a
+// gate, formulas that are not the plain one, fused matrices whose order nobody has said.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { GatedMLP, openCheckpoint, Runtime } from '../src/binding/index.js';
+import { llamaTensors, makeSafetensors, pattern } from './helpers/make-safetensors.js';
+
+/** @typedef {import('../src/binding/index.js').GatedMLPError & Record<string, unknown>} LoadError */
+/** @typedef {import('./helpers/make-safetensors.js').FileTensor} FileTensor */
+/** @typedef {Record<string, FileTensor>} Tensors */
+/** @typedef {Parameters<typeof GatedMLP.fromPretrained>[1]} LoadOptions */
+
+const runtime = await Runtime.create();
+const [D, F] = [8, 12];
+const MODULE = 'model.layers.0.mlp';
+const llama = llamaTensors(MODULE, D, F);
+
+/** @param {number[]} shape @param {string} [dtype] @param {number} [bytes] an element @returns {FileTensor} */
+const filled = (shape, dtype = 'F32', bytes = 4) => ({
+  dtype,
+  shape,
+  data: new Uint8Array(new Float32Array(shape.reduce((n, m) => n * m, bytes / 4)).fill(0.5).buffer),
+});
+/** @param {number} length @returns {FileTensor} */
+const codes = (length) => ({ dtype: 'U8', shape: [length], data: pattern(length) });
+
+/** @param {Tensors} tensors @param {Record<string, unknown> | undefined} [config] @param {LoadOptions} [options] */
+const load = (tensors, config, options = {}) =>
+  GatedMLP.fromPretrained(makeSafetensors(tensors), { runtime, config, ...options });
+
+/** @param {Promise<unknown>} promise @returns {Promise<LoadError>} */
+const failure = (promise) =>
+  promise.then(
+    () => assert.fail('loaded'),
+    (reason) => reason,
+  );
+
+/** Tensors beside or in place of each weight. @param {string[]} marks @param {boolean} keep whether the weight stays */
+const marked = (marks, keep) =>
+  Object.fromEntries(
+    Object.entries(llama).flatMap(([name, tensor]) => [
+      ...(keep ? [[name, tensor]] : []),
+      ...marks.map((mark) => [name.replace(/weight$/, mark), codes(4)]),
+    ]),
+  );
+
+for (const [scheme, marks, keep] of /** @type {[RegExp, string[], boolean][]} */ ([
+  [/GPTQ or AWQ/, ['qweight', 'qzeros', 'scales', 'g_idx'], false],
+  [/block FP8 \(weight_scale_inv\)/, ['weight_scale_inv'], true],
+  [/compressed-tensors/, ['weight_packed', 'weight_scale', 'weight_shape'], false],
+  [/scaled FP8 or INT8/, ['weight_scale'], true],
+  [/scaled FP8 or INT8/, ['input_scale', 'weight_scale'], true],
+  [
+    /bitsandbytes/,
+    ['weight.absmax', 'weight.quant_map', 'weight.quant_state.bitsandbytes__nf4'],
+    true,
+  ],
+  [/bitsandbytes/, ['SCB'], true],
+  [/MLX/, ['scales', 'biases'], true],
+  [/quanto/, ['weight._data', 'weight._scale'], false],
+])) {
+  test(`quantised weights (${marks.join(', ')}) are refused by the name of their scheme`, async () => {
+    const error = await failure(load(marked(marks, keep)));
+    assert.equal(error.code, 'ERR_UNSUPPORTED');
+    assert.match(error.message, scheme);
+  });
+}
+
+test('experts in MXFP4 are refused by the name of their scheme', async () => {
+  const names = [
+    'gate_up_proj_blocks',
+    'gate_up_proj_scales',
+    'down_proj_blocks',
+    'down_proj_scales',
+  ];
+  const tensors = Object.fromEntries(
+    names.map((name) => [`model.layers.0.mlp.experts.${name}`, codes(4)]),
+  );
+  const error = await failure(load(tensors, { model_type: 'gpt_oss' }));
+  assert.equal(error.code, 'ERR_UNSUPPORTED');
+  assert.match(error.message, /MXFP4/);
+});
+
+for (const [type, family, names] of /** @type {[string, RegExp, string[]][]} */ ([
+  ['gpt2', /GPT-2/, ['h.0.mlp.c_fc.weight', 'h.0.mlp.c_proj.weight']],
+  [
+    'gpt_neox',
+    /GPT-NeoX/,
+    ['gpt_neox.layers.0.mlp.dense_h_to_4h.weight', 'gpt_neox.layers.0.mlp.dense_4h_to_h.weight'],
+  ],
+  ['bloom', /BLOOM/, ['h.0.mlp.dense_h_to_4h.weight', 'h.0.mlp.dense_4h_to_h.weight']],
+  [
+    'falcon',
+    /Falcon/,
+    ['transformer.h.0.mlp.dense_h_to_4h.weight', 'transformer.h.0.mlp.dense_4h_to_h.weight'],
+  ],
+  ['phi', /Phi-1 and Phi-2/, ['model.layers.0.mlp.fc1.weight', 'model.layers.0.mlp.fc2.weight']],
+  [
+    'nemotron',
+    /Nemotron/,
+    ['model.layers.0.mlp.up_proj.weight', 'model.layers.0.mlp.down_proj.weight'],
+  ],
+  ['opt', /OPT/, ['model.decoder.layers.0.fc1.weight', 'model.decoder.layers.0.fc2.weight']],
+  [
+    'bert',
+    /BERT/,
+    ['encoder.layer.0.intermediate.dense.weight', 'encoder.layer.0.output.dense.weight'],
+  ],
+  [
+    'vit',
+    /ViT/,
+    ['encoder.layer.0.intermediate.dense.weight', 'encoder.layer.0.output.dense.weight'],
+  ],
+  [
+    'starcoder2',
+    /StarCoder 2/,
+    ['model.layers.0.mlp.c_fc.weight', 'model.layers.0.mlp.c_proj.weight'],
+  ],
+])) {
+  test(`${type} has no gate, and is refused by name with a config and without one`, async () => {
+    const tensors = Object.fromEntries(names.map((name) => [name, filled([2, 2])]));
+    const named = await failure(load(tensors, { model_type: type }));
+    assert.equal(named.code, 'ERR_UNSUPPORTED');
+    assert.match(named.message, family);
+    const unnamed = await failure(load(tensors));
+    assert.equal(unnamed.code, 'ERR_UNSUPPORTED');
+    assert.match(unnamed.message, /whose MLP has no gate/);
+  });
+}
+
+test('a checkpoint of something else entirely says what it has instead', async () => {
+  const error = await failure(load({ 'conv1.weight': filled([2, 2]) }));
+  assert.equal(error.code, 'ERR_TENSOR_MISSING');
+  assert.match(error.message, /none of its 1 tensors \(conv1\.weight, \.\.\.\)/);
+});
+
+for (const [
+  what,
+  config,
+  extra,
+  words,
+] of /** @type {[string, Record<string, unknown>, Tensors, RegExp][]} */ ([
+  [
+    'Gemma 3n in a sparse layer',
+    { model_type: 'gemma3n_text', activation_sparsity_pattern: [0.95] },
+    {},
+    /Gemma 3n/,
+  ],
+  [
+    'Falcon-H1 with multipliers',
+    { model_type: 'falcon_h1', mlp_multipliers: [0.5, 1] },
+    {},
+    /Falcon-H1/,
+  ],
+  ['DeepSeek V4 with its clamp', { model_type: 'deepseek_v4' }, {}, /DeepSeek V4/],
+  [
+    'BitNet with its inner norm',
+    { model_type: 'bitnet' },
+    { [`${MODULE}.ffn_sub_norm.weight`]: filled([F]) },
+    /norm inside the MLP \(ffn_sub_norm/,
+  ],
+])) {
+  test(`${what} is not the plain formula, and is refused by name`, async () => {
+    const error = await failure(load({ ...llama, ...extra }, config));
+    assert.equal(error.code, 'ERR_UNSUPPORTED');
+    assert.match(error.message, words);
+    assert.match(error.message, /not the plain formula/);
+  });
+}
+
+test('a dense layer of Gemma 3n and a Falcon-H1 without multipliers are the plain formula', async () => {
+  assert.equal(
+    (await load(llama, { model_type: 'gemma3n_text', activation_sparsity_pattern: [0] })).act,
+    'gelu_tanh',
+  );
+  assert.equal((await load(llama, { model_type: 'falcon_h1', mlp_multipliers: [1, 1] })).dFf, F);
+});
+
+/** A fused layer, [2F, D] unless said otherwise. @param {number[]} [shape] @returns {Tensors} */
+const fusedLayer = (shape = [2 * F, D]) => ({
+  [`${MODULE}.gate_up_proj.weight`]: filled(shape),
+  [`${MODULE}.down_proj.weight`]: filled([D, F]),
+});
+
+for (const config of [undefined, { model_type: 'brand_new' }]) {
+  test(`a fused matrix ${config ? 'of an unknown family' : 'without a config'} is an error that asks for its order`, async () => {
+    const error = await failure(load(fusedLayer(), config));
+    assert.equal(error.code, 'ERR_UNSUPPORTED');
+    assert.match(
+      error.message,
+      /gate_up_proj\.weight.*Pass \{ fused: 'gate-up' \| 'up-gate' \| 'interleaved', transposed: boolean \}/s,
+    );
+    const told = await load(fusedLayer(), config, { fused: 'up-gate', transposed: false });
+    assert.equal(told.dFf, F);
+  });
+}
+
+test("Phi-4's audio tower is up-first in spite of its name: refused, never read gate-first", async () => {
+  const audio = Object.fromEntries(
+    Object.entries(fusedLayer()).map(([name, t]) => [
+      name.replace('model.layers', 'audio_embed.layers'),
+      t,
+    ]),
+  );
+  const error = await failure(load(audio, { model_type: 'phi4_multimodal' }));
+  assert.equal(error.code, 'ERR_UNSUPPORTED');
+});
+
+test('gate and up never follow from shapes: the order told is the order taken, also where d is 2 dFf', async () => {
+  const [d, f] = [8, 4];
+  const values = Float32Array.from({ length: 2 * f * d }, (_, i) => i);
+  const fused = { dtype: 'F32', shape: [2 * f, d], data: new Uint8Array(values.buffer) };
+  const tensors = {
+    [`${MODULE}.gate_up_proj.weight`]: fused,
+    [`${MODULE}.down_proj.weight`]: filled([d, f]),
+  };
+  const at = (/** @type {number} */ row, /** @type {number} */ col) => values[row * d + col];
+  for (const [order, transposed, gate] of /** @type {const} */ ([
+    ['gate-up', false, (/** @type {number} */ r, /** @type {number} */ c) => at(r, c)],
+    ['up-gate', false, (/** @type {number} */ r, /** @type {number} */ c) => at(f + r, c)],
+    ['interleaved', false, (/** @type {number} */ r, /** @type {number} */ c) => at(2 * r, c)],
+    ['gate-up', true, (/** @type {number} */ r, /** @type {number} */ c) => at(c, r)],
+    ['up-gate', true, (/** @type {number} */ r, /** @type {number} */ c) => at(c, f + r)],
+    ['interleaved', true, (/** @type {number} */ r, /** @type {number} */ c) => at(c, 2 * r)],
+  ])) {
+    const down = transposed ? filled([f, d]) : filled([d, f]);
+    const mlp = await load({ ...tensors, [`${MODULE}.down_proj.weight`]: down }, undefined, {
+      fused: order,
+      transposed,
+    });
+    const [, { data }] = [...mlp.namedParameters()].find(
+      ([name]) => name === 'gate_proj.weight',
+    ) ?? ['', { data: [] }];
+    for (let r = 0; r < f; r++)
+      for (let c = 0; c < d; c++)
+        assert.equal(data[r * d + c], gate(r, c), `${order} ${transposed}`);
+  }
+});
+
+test('shapes that contradict the table or each other are refused, and all are shown', async () => {
+  const error = await failure(load(fusedLayer([D, 2 * F]), { model_type: 'phi3' }));
+  assert.equal(error.code, 'ERR_SHAPE');
+  assert.match(
+    error.message,
+    /gate_up_proj\.weight \[8,24\].*down_proj\.weight \[8,12\].*gate-up matrices/,
+  );
+  const odd = await failure(load({ ...llama, [`${MODULE}.up_proj.weight`]: filled([F + 1, D]) }));
+  assert.equal(odd.code, 'ERR_SHAPE');
+});
+
+test('families that no golden covers are recognised and refused by name', async () => {
+  for (const [family, names] of /** @type {[RegExp, string[]][]} */ ([
+    [/Qwen 1/, ['w1', 'w2', 'c_proj']],
+    [/EXAONE 3/, ['c_fc_0', 'c_fc_1', 'c_proj']],
+    [/nomic-bert/, ['fc11', 'fc12', 'fc2']],
+    [/LLaDA/, ['ff_proj', 'up_proj', 'ff_out']],
+    [/JAIS/, ['c_fc', 'c_fc2', 'c_proj']],
+  ])) {
+    const tensors = Object.fromEntries(
+      names.map((name) => [`transformer.h.0.mlp.${name}.weight`, filled([D, D])]),
+    );
+    const error = await failure(load(tensors));
+    assert.equal(error.code, 'ERR_UNSUPPORTED');
+    assert.match(error.message, family);
+  }
+});
+
+test('elements that no MLP can be computed from are refused by their dtype, and still can be read', async () => {
+  const integers = Object.fromEntries(
+    Object.entries(llama).map(([name, t]) => [name, { ...t, dtype: 'I32' }]),
+  );
+  const error = await failure(load(integers));
+  assert.equal(error.code, 'ERR_DTYPE');
+  assert.match(error.message, /I32.*F32/s);
+  const checkpoint = await openCheckpoint(makeSafetensors(integers), { runtime });
+  assert.equal((await checkpoint.read(`${MODULE}.up_proj.weight`)).dtype, 'I32');
+});
+
+test('an activation that nobody knows is refused with the place it came from', async () => {
+  const error = await failure(load(llama, { model_type: 'llama', hidden_act: 'xielu' }));
+  assert.equal(error.code, 'ERR_ACTIVATION');
+  assert.match(error.message, /config\.json hidden_act.*"xielu"/);
+});
