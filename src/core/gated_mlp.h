@@ -98,7 +98,7 @@ gated_mlp_status act_and_mul_backward(real *d_gate_up, const real *d_out, const 
 /* ---------------------------------------------------------------------------------------- linear
  *
  * nn.Linear: y = x weight^T + bias, weight [out_features, in_features]. The weight is held in a packed store made for
- * the kernels (see linear.c for its layout), in the element type `dtype`, and computed from as it is:
+ * the kernels (see store.h for its layout), in the element type `dtype`, and computed from as it is:
  * DTYPE_F32, DTYPE_F16, DTYPE_BF16, and DTYPE_F64 where real is double.
  */
 typedef struct {
@@ -207,8 +207,8 @@ gated_mlp_status gated_mlp_forward(real *y, const real *x, const gated_mlp *m, i
                                    void *scratch);
 
 /* Backward of exactly the forward that `options` describes (scale included; accumulate has no part in it): a held act
- * is a constant, another activation is differentiated as what it is. record: gate, act, up and hidden of that forward,
- * or NULL to have them computed again. */
+ * is a constant, another activation is differentiated as what it is. record: gate, act and up of that forward (hidden
+ * is not read); without it, or without one of the three, they are computed again. */
 gated_mlp_status gated_mlp_backward(const gated_mlp_gradients *gradients, const real *d_y,
                                     const real *x, const gated_mlp *m, int32_t tokens,
                                     const gated_mlp_options *options,
