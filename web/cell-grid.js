@@ -58,7 +58,7 @@ export class CellGrid {
     this.#grid.setAttribute('aria-label', text.mapLabel(tokens, dFf));
     if (first || !this.#hasFocus()) this.#active = this.#home(scene);
     this.#active.token = Math.min(this.#active.token, tokens - 1);
-    this.#active.unit = Math.min(this.#active.unit, scene.numbers.width - 1);
+    this.#active.unit = Math.min(this.#active.unit, scene.numbers.arrived - 1);
     this.#renderNear();
   }
 

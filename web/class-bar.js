@@ -18,6 +18,7 @@ export class ClassBar {
     count: el('b'),
     item: el('li', { 'data-class': name }),
   }));
+  #negative = el('b');
   #slider = /** @type {HTMLInputElement} */ (byId('tau-slider'));
   #box = /** @type {HTMLInputElement} */ (byId('tau'));
 
@@ -28,7 +29,8 @@ export class ClassBar {
       const swatch = el('span', { class: `swatch band-${CLASS_NAMES[i]}`, 'aria-hidden': 'true' });
       item.append(swatch, count, ` ${text.classes[i]}`);
     });
-    byId('class-counts').append(...this.#parts.map(({ item }) => item));
+    const negative = el('li', { 'data-class': 'negative' }, this.#negative, ` ${text.negative}`);
+    byId('class-counts').append(...this.#parts.map(({ item }) => item), negative);
     this.#slider.max = String(SLIDER_STEPS);
     this.#slider.addEventListener('input', () => onTau(tauAt(Number(this.#slider.value))));
     this.#box.addEventListener('change', () => {
@@ -43,7 +45,8 @@ export class ClassBar {
 
   /** @param {Scene} scene */
   update({ counts, state }) {
-    const { counts: here } = counts[state.token];
+    const { counts: here, negative } = counts[state.token];
+    this.#negative.textContent = String(negative);
     this.#parts.forEach(({ bar, count }, i) => {
       bar.style.flexGrow = String(here[i]);
       count.textContent = String(here[i]);
@@ -52,7 +55,8 @@ export class ClassBar {
       this.#slider.value = String(positionOf(state.tau));
     }
     this.#slider.setAttribute('aria-valuetext', String(state.tau));
-    if (Number(this.#box.value) !== state.tau) this.#box.value = String(state.tau);
+    // What is being typed is not written over.
+    if (document.activeElement !== this.#box) this.#box.value = String(state.tau);
   }
 }
 

@@ -113,12 +113,12 @@ export class Heatmap {
  * @param {Uint32Array} colours by class
  */
 function paintRow(pixels, { numbers, order, state }, token, colours) {
-  const { gate, activated, width, shape, dFf } = numbers;
+  const { gate, activated, shape, dFf } = numbers;
   const perPixel = dFf / pixels.length;
   let column = -1;
   let strongest = -1;
   for (let k = 0; k < order.length; k++) {
-    const i = token * width + order[k];
+    const i = token * dFf + order[k];
     const pixel = Math.floor(k / perPixel);
     const size = Math.abs(activated[i]);
     if (pixel === column && size <= strongest) continue;

@@ -88,8 +88,8 @@ export class Inspector {
    * @param {Cell} cell
    */
   #updateGate(scene, cell) {
-    const { gate, activated, width, curve, shape, act } = scene.numbers;
-    const i = cell.token * width + cell.unit;
+    const { gate, activated, dFf, curve, shape, act } = scene.numbers;
+    const i = cell.token * dFf + cell.unit;
     const gateClass = scene.classAt(cell);
     const sentence = text.classSentences[gateClass];
     const chip = el('span', {
@@ -113,8 +113,8 @@ export class Inspector {
    * @param {Cell} cell
    */
   #updateProduct({ numbers }, { token, unit }) {
-    const { gate, activated, up, hidden, contribution, columnNorms, width, dFf } = numbers;
-    const i = token * width + unit;
+    const { gate, activated, up, hidden, contribution, columnNorms, dFf } = numbers;
+    const i = token * dFf + unit;
     const cells = [
       ['g', gate[i], ''],
       ['a = act(g)', activated[i], '\u2192'],
@@ -126,7 +126,7 @@ export class Inspector {
         ['\u2016d\u2016', columnNorms[unit], '\u00d7'],
         ['c', contribution[i], '='],
       );
-      this.#rank.textContent = words.rank(rankOf(contribution, token, width, unit), dFf);
+      this.#rank.textContent = words.rank(rankOf(contribution, token, dFf, unit), dFf);
     } else this.#rank.textContent = '';
     this.#product.replaceChildren(
       ...cells.map(([name, value, sign]) =>
@@ -145,14 +145,14 @@ export class Inspector {
    * @param {Cell} cell
    */
   #updateTokens(scene, { token, unit }) {
-    const { tokens, gate, up, activated, width } = scene.numbers;
+    const { tokens, gate, up, activated, dFf } = scene.numbers;
     const values = Array.from({ length: tokens }, (_, t) => ({
-      act: activated[t * width + unit],
+      act: activated[t * dFf + unit],
       gateClass: scene.classAt({ token: t, unit }),
     }));
     const count = (/** @type {number} */ wanted) =>
       values.filter(({ gateClass }) => gateClass === wanted).length;
-    const signs = up === null ? null : signCases(gate, up, tokens, width, unit);
+    const signs = up === null ? null : signCases(gate, up, tokens, dFf, unit);
     const label = words.tokensLabel({
       unit,
       tokens,

@@ -24,7 +24,8 @@
  */
 
 /**
- * The gates whose rows have landed while the rest of the layer is on its way; arrays are [tokens, rows].
+ * The gates whose rows have landed while the rest of the layer is on its way; arrays are [tokens, dFf],
+ * and 0 beyond `rows`.
  * @typedef {{ tokens: number, dFf: number, rows: number, shape: ActShape, curve: ActCurve,
  *   gate: Float32Array, activated: Float32Array }} PreviewMessage
  */

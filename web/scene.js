@@ -11,13 +11,12 @@ import { text } from './text.js';
 /** @typedef {{ token: number, unit: number }} Cell */
 
 /**
- * One layer on one text as far as it is here. `width` is the stride of a row of gate and activated: the units that
- * have arrived. up, hidden and contribution are null until the whole layer is.
+ * One layer on one text as far as it is here: the first `arrived` units have their gates. Arrays are [tokens, dFf]. up, hidden and contribution are null until the whole layer is.
  * @typedef {object} Numbers
  * @property {string[]} pieces  the tokens, readable
  * @property {number} tokens
  * @property {number} dFf
- * @property {number} width
+ * @property {number} arrived
  * @property {Float32Array} gate
  * @property {Float32Array} activated
  * @property {Float32Array | null} up
@@ -35,7 +34,7 @@ import { text } from './text.js';
  * @returns {Numbers}
  */
 export function numbersOfTrace(trace, pieces) {
-  return { ...trace, width: trace.dFf, pieces: pieces.map(readable) };
+  return { ...trace, arrived: trace.dFf, pieces: pieces.map(readable) };
 }
 
 /**
@@ -45,7 +44,7 @@ export function numbersOfTrace(trace, pieces) {
  */
 export function numbersOfPreview(preview, pieces) {
   const missing = { up: null, hidden: null, contribution: null, columnNorms: null, act: '' };
-  return { ...preview, ...missing, width: preview.rows, pieces: pieces.map(readable) };
+  return { ...preview, ...missing, arrived: preview.rows, pieces: pieces.map(readable) };
 }
 
 export class Scene {
@@ -82,7 +81,7 @@ export class Scene {
   }
 
   get isWhole() {
-    return this.numbers.width === this.numbers.dFf && this.numbers.up !== null;
+    return this.numbers.up !== null;
   }
 
   /** The cell to look into: the one pointed at, else the pinned unit at the selected token. */
@@ -94,14 +93,14 @@ export class Scene {
 
   /** @param {Cell} cell */
   classAt({ token, unit }) {
-    const { gate, activated, width, shape } = this.numbers;
-    const i = token * width + unit;
+    const { gate, activated, dFf, shape } = this.numbers;
+    const i = token * dFf + unit;
     return classOf(gate[i], activated[i], this.state.tau, shape);
   }
 
   /** Whether the unit's row has arrived. @param {Cell} cell */
   has({ unit }) {
-    return unit < this.numbers.width;
+    return unit < this.numbers.arrived;
   }
 
   /**
@@ -109,8 +108,8 @@ export class Scene {
    * @param {Cell} cell
    */
   describe(cell) {
-    const { gate, activated, up, hidden, contribution, width, dFf, pieces } = this.numbers;
-    const i = cell.token * width + cell.unit;
+    const { gate, activated, up, hidden, contribution, dFf, pieces } = this.numbers;
+    const i = cell.token * dFf + cell.unit;
     return {
       token: cell.token,
       unit: cell.unit,
@@ -121,21 +120,22 @@ export class Scene {
       act: number(activated[i]),
       up: up === null ? '' : number(up[i]),
       hidden: hidden === null ? '' : number(hidden[i]),
-      rank: contribution === null ? '' : rankOf(contribution, cell.token, width, cell.unit),
+      rank: contribution === null ? '' : rankOf(contribution, cell.token, dFf, cell.unit),
     };
   }
 
   #newOrder() {
-    const { gate, activated, contribution, width } = this.numbers;
-    const key = this.isWhole ? this.state.sort : 'index';
-    const { token } = this.state;
-    return unitOrder({ gate, act: activated, contribution, dFf: width }, token, key);
+    const { gate, activated, contribution, dFf, arrived } = this.numbers;
+    const { token, sort } = this.state;
+    const act = activated;
+    if (!this.isWhole) return unitOrder({ gate, act, contribution, dFf: arrived }, token, 'index');
+    return unitOrder({ gate, act, contribution, dFf }, token, sort);
   }
 
   #newCounts() {
-    const { gate, activated, width, tokens, shape } = this.numbers;
+    const { gate, activated, dFf, arrived, tokens, shape } = this.numbers;
     return Array.from({ length: tokens }, (_, token) =>
-      countClasses(gate, activated, token, width, this.state.tau, shape),
+      countClasses(gate, activated, token, dFf, this.state.tau, shape, arrived),
     );
   }
 }

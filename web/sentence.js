@@ -34,7 +34,7 @@ export class Sentence {
    * @param {{ layer: string, cost: number | null }} facts
    */
   update({ numbers, counts, state, isWhole }, { layer, cost }) {
-    const { pieces, dFf, width } = numbers;
+    const { pieces, dFf, arrived } = numbers;
     this.#fillTokens(pieces);
     this.#token.value = String(state.token);
     const here = counts[state.token];
@@ -50,7 +50,7 @@ export class Sentence {
       },
     );
     this.#parts.partial.hidden = isWhole;
-    this.#parts.partial.textContent = isWhole ? '' : text.partial(width, dFf);
+    this.#parts.partial.textContent = isWhole ? '' : text.partial(arrived, dFf);
     if (isWhole && cost !== null) {
       const facts = {
         layer,

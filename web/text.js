@@ -24,12 +24,9 @@ export const text = {
   tokenName: (/** @type {number} */ index, /** @type {string} */ piece) =>
     `${index} \u00b7 \u201c${piece}\u201d`,
   quoted: (/** @type {string} */ piece) => `\u201c${piece}\u201d`,
-  stripLabel: (
-    /** @type {string} */ piece,
-    /** @type {string} */ closed,
-    /** @type {string} */ leaking,
-    /** @type {string} */ open,
-  ) => `token \u201c${piece}\u201d: ${closed} closed, ${leaking} leaking, ${open} open`,
+  stripLabel: (/** @type {string} */ piece, /** @type {Record<string, number>} */ n) =>
+    `token \u201c${piece}\u201d: ${n.closed} closed, ${n.leaking} leaking, ${n.open} open; ${n.negative} gates negative`,
+  negative: 'of all are negative (g < 0)',
   sentencePlain: (/** @type {Record<string, string | number>} */ s) =>
     `In layer ${s.layer}, token ${s.token} \u201c${s.piece}\u201d: ${s.closed} of ${s.units} gates are closed, ` +
     `${s.leaking} leak, ${s.open} are open. Dropping the closed ones changes this layer's output by ${s.cost}.`,

@@ -1,9 +1,8 @@
 // The text, one button a token, each with a thin bar of its gates: closed, leaking, open. Choosing a token moves the
 // sentence, the tile and the inspector there. Arrow keys walk along it (one tab stop).
 
-import { CROSSING, LEAKING, OPEN, SHUT } from './definitions.js';
+import { LEAKING, OPEN } from './definitions.js';
 import { el } from './dom.js';
-import { percent } from './format.js';
 import { text } from './text.js';
 
 /** @typedef {import('./scene.js').Scene} Scene */
@@ -61,7 +60,7 @@ export class TokenStrip {
   #updateBars({ counts, numbers }) {
     counts.forEach((count, token) => {
       const shares = [
-        (count.counts[SHUT] + count.counts[CROSSING]) / count.units,
+        count.closed / count.units,
         count.counts[LEAKING] / count.units,
         count.counts[OPEN] / count.units,
       ];
@@ -69,11 +68,13 @@ export class TokenStrip {
       [item.closed, item.leaking, item.open].forEach((part, i) => {
         part.style.flexGrow = String(shares[i]);
       });
-      const [closed, leaking, open] = shares.map(percent);
-      const label = text.stripLabel(numbers.pieces[token], closed, leaking, open);
+      const label = text.stripLabel(numbers.pieces[token], {
+        closed: count.closed,
+        leaking: count.counts[LEAKING],
+        open: count.counts[OPEN],
+        negative: count.negative,
+      });
       item.button.setAttribute('aria-label', label);
-      item.button.dataset.closed = String(count.closed);
-      item.button.dataset.negative = String(count.negative);
       item.button.title = label;
     });
   }

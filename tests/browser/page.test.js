@@ -1,0 +1,301 @@
+// The page in Chromium, on the real layers: what it shows against the fixtures, how it loads, and that it is used by
+// keyboard. Expected numbers are Hugging Face's (prompts.json), never the page's own.
+
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { after, test } from 'node:test';
+import {
+  alterableRepository,
+  launchBrowser,
+  openTab,
+  servePage,
+  settledBadge,
+} from '../helpers/browser.js';
+import { readJson } from '../helpers/goldens.js';
+
+const LAYER_24 = 'smollm2-135m-instruct-layer24.safetensors';
+const HIDDEN = 'smollm2-135m-instruct-hidden.safetensors';
+const FIRST_VIEW_BYTES = 6_000_000;
+const BEFORE_WEIGHTS_BYTES = 350_000;
+
+const { layers, prompts } = readJson('smollm2-135m-instruct-prompts.json');
+const browser = await launchBrowser();
+const site = await servePage();
+after(async () => {
+  await browser.close();
+  site.close();
+});
+
+/** @param {string} label of a token button */
+function countsIn(label) {
+  const [, closed, leaking, open, negative] =
+    /: (\d+) closed, (\d+) leaking, (\d+) open; (\d+) gates negative$/.exec(label) ?? [];
+  return [closed, leaking, open, negative].map(Number);
+}
+
+/** @param {import('playwright-core').Page} tab */
+async function labelsOfStrip(tab) {
+  return tab.locator('.token').evaluateAll((nodes) => nodes.map((node) => node.ariaLabel ?? ''));
+}
+
+test('it opens on the capital-city gate, checked and without a complaint', async () => {
+  const { tab, complaints } = await openTab(browser);
+  await tab.goto(site.page);
+  const badge = await settledBadge(tab);
+  assert.equal(badge.state, 'ok', badge.words);
+  assert.match(badge.words, /all 45 tokens.*weights file intact/s);
+  assert.equal(await tab.locator('#layer-select').inputValue(), '24');
+  assert.equal(await tab.locator('#prompt-select').inputValue(), 'chat');
+  assert.equal(await tab.locator('#token-value').textContent(), '“ is”');
+  assert.equal(await tab.locator('#inspector-title').textContent(), 'Unit 1005');
+  assert.deepEqual(complaints, []);
+  await tab.context().close();
+});
+
+test('counts of closed units and negative gates are those of prompts.json, for every token', async () => {
+  const { tab } = await openTab(browser);
+  await tab.goto(site.page);
+  await settledBadge(tab);
+  for (const layer of layers) {
+    for (const { name, closure } of prompts) {
+      await tab.selectOption('#layer-select', String(layer));
+      await tab.selectOption('#prompt-select', name);
+      await tab.waitForFunction(() => document.body.dataset.status === 'ready');
+      const expected = closure[String(layer)];
+      for (const tau of Object.keys(expected.closed_per_token)) {
+        await tab.fill('#tau', tau);
+        await tab.locator('#tau').blur();
+        await tab.waitForTimeout(50);
+        compareCounts(await labelsOfStrip(tab), expected, tau, `layer ${layer}, ${name}, ${tau}`);
+      }
+    }
+  }
+  await tab.context().close();
+});
+
+/**
+ * @param {string[]} labels
+ * @param {Record<string, any>} expected
+ * @param {string} tau
+ * @param {string} where
+ */
+function compareCounts(labels, expected, tau, where) {
+  const closed = expected.closed_per_token[tau];
+  assert.equal(labels.length, closed.length, where);
+  let undecided = 0;
+  labels.forEach((label, token) => {
+    const [shownClosed, leaking, open, negative] = countsIn(label);
+    undecided += Math.abs(shownClosed - closed[token]);
+    assert.equal(negative, expected.negative_gates_per_token[token], `${where}: ${label}`);
+    assert.equal(shownClosed + leaking + open, 1536, label);
+  });
+  assert.ok(undecided <= expected.within_1e_5_of_threshold[tau], `${where}: ${undecided} differ`);
+}
+
+test('the numbers of the pinned unit are those of the fixtures', async () => {
+  const { tab } = await openTab(browser);
+  await tab.goto(site.page);
+  await settledBadge(tab);
+  const chat = prompts.find((/** @type {{ name: string }} */ { name }) => name === 'chat');
+  const [unit, contribution] = chat.closure['24'].largest_contributions[41][0];
+  assert.equal(await tab.locator('#inspector-title').textContent(), `Unit ${unit}`);
+  const shown = await tab.locator('.product dd').allTextContents();
+  assert.equal(shown.at(-1), contribution.toPrecision(3));
+  await tab.locator('#effect').filter({ hasText: '%' }).waitFor();
+  const share = (100 * contribution) / chat.closure['24'].y_norm_per_token[41];
+  assert.match(await tab.locator('#effect').textContent(), new RegExp(` ${share.toFixed(0)}\\s%`));
+  await tab.context().close();
+});
+
+test('closing the gate recomputes the output and shows the recorded run', async () => {
+  const { tab } = await openTab(browser);
+  await tab.goto(site.page);
+  await settledBadge(tab);
+  await tab.locator('.next-tokens').waitFor();
+  const { prompts: runs } = readJson('smollm2-135m-instruct-whatif.json');
+  const run = runs.chat.shut.find(
+    (/** @type {any} */ { layer, unit }) => layer === 24 && unit === 1005,
+  );
+  await tab.click('#close-gate');
+  await tab.locator('#effect').filter({ hasText: 'Closed by hand' }).waitFor();
+  const figure = await tab.locator('.next-tokens li').first().textContent();
+  const share = (/** @type {number} */ p) => `${(100 * p).toFixed(0)}`;
+  assert.match(
+    figure.replace(/\s/g, ' '),
+    new RegExp(`Paris.*${share(runs.chat.base.p_next[41])} % → ${share(run.p_next[41])} %`),
+  );
+  assert.match(tab.url(), /closed=1005/);
+  await tab.context().close();
+});
+
+test('one flipped bit anywhere in the layer file turns the badge red', async () => {
+  const original = readFileSync(new URL(`../../fixtures/${LAYER_24}`, import.meta.url));
+  const headerEnd = 8 + Number(original.readBigUInt64LE(0));
+  const places = {
+    'a name in the header': 60,
+    padding: headerEnd - 1,
+    'the lowest bit of a weight': headerEnd + 2_000_000,
+    'the last byte': original.length - 2,
+  };
+  const copy = alterableRepository([LAYER_24]);
+  const altered = await servePage({ root: copy.root });
+  try {
+    for (const [what, place] of Object.entries(places)) {
+      const bytes = Buffer.from(original);
+      bytes[place] ^= 1;
+      writeFileSync(copy.paths[0], bytes);
+      const { tab } = await openTab(browser);
+      await tab.goto(altered.page);
+      const badge = await settledBadge(tab);
+      assert.equal(badge.state, 'bad', `${what}: ${badge.words}`);
+      await tab.context().close();
+    }
+  } finally {
+    altered.close();
+    copy.remove();
+  }
+});
+
+test('the first view fits its budget, gate_proj comes first, and only this origin is asked', async () => {
+  const fresh = await servePage();
+  const { tab } = await openTab(browser);
+  /** @type {string[]} */
+  const foreign = [];
+  tab.context().on('request', (request) => {
+    if (!request.url().startsWith(fresh.address)) foreign.push(request.url());
+  });
+  await tab.goto(fresh.page);
+  await settledBadge(tab);
+  await tab.locator('.next-tokens').waitFor();
+  const sent = fresh.bytesSent();
+  assert.ok(sent <= FIRST_VIEW_BYTES, `${sent} bytes`);
+  const weights = fresh.requests.filter(({ url }) => url.endsWith(LAYER_24));
+  const hidden = fresh.requests
+    .filter(({ url, sentBefore }) => url.endsWith(HIDDEN) && sentBefore <= weights[0].sentBefore)
+    .map(({ range }) => /(\d+)-(\d+)/.exec(range) ?? [])
+    .reduce((sum, [, from, to]) => sum + Number(to) - Number(from) + 1, 0);
+  assert.ok(weights[0].sentBefore - hidden <= BEFORE_WEIGHTS_BYTES, `${weights[0].sentBefore}`);
+  // The first request is the header's; the first after it is the gate's rows.
+  const begin = gateBegin();
+  assert.match(weights[1].range, new RegExp(`^bytes=${begin}-`));
+  assert.deepEqual(foreign, []);
+  await tab.context().close();
+  fresh.close();
+});
+
+/** Where gate_proj's bytes begin in the layer file. */
+function gateBegin() {
+  const file = readFileSync(new URL(`../../fixtures/${LAYER_24}`, import.meta.url));
+  const length = Number(file.readBigUInt64LE(0));
+  const header = JSON.parse(file.subarray(8, 8 + length).toString());
+  return 8 + length + header['model.layers.24.mlp.gate_proj.weight'].data_offsets[0];
+}
+
+test('classes appear while the gate rows land, before up and down are here', async () => {
+  const begin = gateBegin();
+  /** @type {() => void} */
+  let release = () => {};
+  const held = new Promise((resolve) => {
+    release = () => resolve(undefined);
+  });
+  const slow = await servePage({
+    before: async ({ url = '', headers }) => {
+      const range = headers.range ?? '';
+      const isHeader = range.startsWith('bytes=0-');
+      if (url.endsWith(LAYER_24) && !isHeader && !range.startsWith(`bytes=${begin}-`)) await held;
+    },
+  });
+  const { tab } = await openTab(browser);
+  await tab.goto(slow.page);
+  await tab.locator('#partial').filter({ hasText: 'of 1536 gates have arrived' }).waitFor();
+  await tab.waitForTimeout(500);
+  const rows = Number(/^\d+/.exec((await tab.locator('#partial').textContent()) ?? ''));
+  const [closed, leaking, open] = countsIn((await labelsOfStrip(tab))[41]);
+  assert.ok(rows > 0, `${rows} rows`);
+  assert.equal(closed + leaking + open, rows);
+  assert.equal(await tab.locator('#badge').getAttribute('data-state'), 'pending');
+  assert.equal(await tab.locator('#cost').textContent(), '…');
+  release();
+  assert.equal((await settledBadge(tab)).state, 'ok');
+  const whole = countsIn((await labelsOfStrip(tab))[41]);
+  assert.ok(whole[0] >= closed && whole[1] >= leaking && whole[2] >= open, String(whole));
+  assert.equal(await tab.locator('#partial').isVisible(), false);
+  await tab.context().close();
+  slow.close();
+});
+
+test('the map is walked, pinned, closed and left with the keyboard alone', async () => {
+  const { tab, complaints } = await openTab(browser);
+  await tab.goto(site.page);
+  await settledBadge(tab);
+  await tab.locator('.token[aria-pressed="true"]').focus();
+  await tab.keyboard.press('ArrowLeft');
+  assert.equal(await tab.locator('#token-value').textContent(), '“ France”');
+  await tab.keyboard.press('ArrowRight');
+  await tab.locator('.cell-grid').focus();
+  const active = () =>
+    tab.evaluate(() => {
+      const grid = document.querySelector('.cell-grid');
+      const id = grid?.getAttribute('aria-activedescendant') ?? '';
+      return document.getElementById(id)?.textContent ?? '';
+    });
+  assert.match(await active(), /token “ is”, unit 1005, open, act 5\.98, rank 1 of 1536/);
+  await tab.keyboard.press('ArrowUp');
+  await tab.waitForTimeout(50);
+  assert.match(await active(), /token “ France”, unit 1005/);
+  await tab.keyboard.press('ArrowDown');
+  await tab.keyboard.press('n');
+  await tab.waitForTimeout(50);
+  const next = await active();
+  assert.match(next, /token “ is”, unit \d+, open/);
+  assert.doesNotMatch(next, /unit 1005/);
+  await tab.keyboard.press('Enter');
+  const unit = /unit (\d+)/.exec(next)?.[1];
+  assert.match(tab.url(), new RegExp(`u=${unit}\\b`));
+  await tab.keyboard.press(' ');
+  await tab.locator('#effect').filter({ hasText: 'Closed by hand' }).waitFor();
+  await tab.keyboard.press('Escape');
+  assert.doesNotMatch(tab.url(), /[&#]u=/);
+  assert.deepEqual(complaints, []);
+  await tab.context().close();
+});
+
+test('a link opens what it names, and a bad value is told and replaced', async () => {
+  const { tab } = await openTab(browser);
+  await tab.goto(`${site.page}#v=1&l=11&p=english&t=0&u=1229&tau=9&later=kept`);
+  assert.equal((await settledBadge(tab)).state, 'ok');
+  assert.equal(await tab.locator('#inspector-title').textContent(), 'Unit 1229');
+  assert.equal(await tab.locator('#layer-select').inputValue(), '11');
+  assert.equal(await tab.locator('#tau').inputValue(), '0.05');
+  assert.match(await tab.locator('#notice').textContent(), /\(tau\)/);
+  await tab.click('.token >> nth=3');
+  assert.match(tab.url(), /l=11&p=english&t=3&u=1229&.*later=kept/);
+  await tab.context().close();
+});
+
+test('another checkpoint is opened by its address and shown as a synthetic probe', async () => {
+  const { tab, complaints } = await openTab(browser);
+  await tab.goto(site.page);
+  await settledBadge(tab);
+  await tab.click('#load-open');
+  await tab.fill('#load-url', `${site.address}fixtures/no-such-file.safetensors`);
+  await tab.keyboard.press('Enter');
+  await tab.locator('#load-error').filter({ hasText: '404' }).waitFor();
+  await tab.fill('#load-url', `${site.address}web/index.html`);
+  await tab.keyboard.press('Enter');
+  await tab.locator('#load-error').filter({ hasText: 'not a safetensors file' }).waitFor();
+  await tab.fill('#load-url', `${site.address}fixtures/smollm2-135m-instruct-layer05.safetensors`);
+  await tab.keyboard.press('Enter');
+  await tab.locator('#load-status').filter({ hasText: 'One gated MLP' }).waitFor();
+  await tab.click('#load-layer');
+  await tab.locator('#load-dialog').waitFor({ state: 'hidden' });
+  const badge = await settledBadge(tab);
+  assert.equal(badge.state, 'warning');
+  assert.match(badge.words, /Synthetic probe/);
+  assert.equal(await tab.locator('.token').count(), 8);
+  assert.deepEqual(
+    complaints.filter((text) => !/404|no-such-file/.test(text)),
+    [],
+  );
+  await tab.context().close();
+});

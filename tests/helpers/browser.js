@@ -1,0 +1,107 @@
+// A page in a real browser for the tests: starts Chromium by its path, serves a copy of the repository whose files a test
+// may alter or hold back, counts what is sent, and collects what the page complains of.
+
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+import { createPageServer, listen } from '../../web/serve.js';
+import { findBrowser } from './tools.js';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** Starts the browser with a user folder of its own. */
+export function launchBrowser() {
+  const executablePath = findBrowser();
+  if (executablePath === null) {
+    throw new Error('No Chromium on PATH: run `node tests/helpers/prepare.js browser`.');
+  }
+  return chromium.launch({ executablePath, headless: true, args: FLAGS });
+}
+
+/**
+ * Serves the page. `bytesSent` counts everything that went down the wire, headers included; `requests` lists what was
+ * asked for; `before`, where given, is awaited ahead of every answer and may hold it back or give it.
+ * @param {{ root?: string, before?: (request: import('node:http').IncomingMessage,
+ *   response: import('node:http').ServerResponse) => Promise<void> | void }} [options]
+ */
+export async function servePage({ root = ROOT, before } = {}) {
+  const server = createPageServer({ root });
+  const [answer] = /** @type {((request: unknown, response: unknown) => void)[]} */ (
+    server.listeners('request')
+  );
+  /** @type {Set<import('node:net').Socket>} */
+  const sockets = new Set();
+  /** @type {{ url: string, range: string, sentBefore: number }[]} */
+  const requests = [];
+  const bytesSent = () => [...sockets].reduce((sum, socket) => sum + socket.bytesWritten, 0);
+  server.on('connection', (socket) => sockets.add(socket));
+  server.removeAllListeners('request');
+  server.on('request', async (request, response) => {
+    const { url = '', headers } = request;
+    requests.push({ url, range: headers.range ?? '', sentBefore: bytesSent() });
+    await before?.(request, response);
+    if (!response.headersSent) answer(request, response);
+  });
+  const address = await listen(server, 0);
+  const close = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { page: `${address}web/`, address, requests, bytesSent, close };
+}
+
+/**
+ * A folder that looks like the repository, with fixtures of its own that may be overwritten.
+ * @param {string[]} files names in fixtures/ that the test alters
+ */
+export function alterableRepository(files) {
+  const root = mkdtempSync(join(tmpdir(), 'gated-mlp-page-'));
+  for (const folder of ['web', 'src']) symlinkSync(join(ROOT, folder), join(root, folder));
+  cpSync(join(ROOT, 'fixtures'), join(root, 'fixtures'), {
+    recursive: true,
+    filter: (path) => !path.includes('goldens') && !path.endsWith('-checks.safetensors'),
+  });
+  return {
+    root,
+    paths: files.map((name) => join(root, 'fixtures', name)),
+    remove: () => rmSync(root, { recursive: true }),
+  };
+}
+
+/**
+ * Opens a tab whose complaints are kept: console errors, uncaught exceptions, failed requests.
+ * @param {import('playwright-core').Browser} browser
+ * @param {import('playwright-core').BrowserContextOptions} [options]
+ */
+export async function openTab(browser, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, ...options });
+  const tab = await context.newPage();
+  /** @type {string[]} */
+  const complaints = [];
+  tab.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
+  });
+  tab.on('pageerror', (error) => complaints.push(String(error)));
+  tab.on('requestfailed', (request) => complaints.push(`failed: ${request.url()}`));
+  return { tab, complaints };
+}
+
+/**
+ * The badge once the page has made up its mind.
+ * @param {import('playwright-core').Page} tab
+ */
+export async function settledBadge(tab) {
+  const badge = tab.locator('#badge:not([data-state="pending"])');
+  await badge.waitFor({ timeout: 60_000 });
+  return { state: await badge.getAttribute('data-state'), words: await badge.textContent() };
+}
