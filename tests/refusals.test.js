@@ -155,6 +155,12 @@ for (const [
   ],
   ['DeepSeek V4 with its clamp', { model_type: 'deepseek_v4' }, {}, /DeepSeek V4/],
   [
+    'any family with a swiglu_limit',
+    { model_type: 'brand_new', swiglu_limit: 7 },
+    {},
+    /swiglu_limit/,
+  ],
+  [
     'BitNet with its inner norm',
     { model_type: 'bitnet' },
     { [`${MODULE}.ffn_sub_norm.weight`]: filled([F]) },

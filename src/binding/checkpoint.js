@@ -4,6 +4,7 @@
 import { cacheFor } from './cache.js';
 import { modelTypes } from './config.js';
 import { describe } from './describe.js';
+import { GatedMLPError } from './errors.js';
 import { openFiles } from './open.js';
 import { defaultRuntime } from './runtime.js';
 import { findGroups } from './scan.js';
@@ -145,7 +146,7 @@ export class Checkpoint {
    */
   async read(name, options = {}) {
     const { dtype, shape, byteLength } = this.#files.tensor(name);
-    const data = new Uint8Array(byteLength);
+    const data = allocate(name, byteLength);
     await this.#stream([{ name, sink: (chunk, offset) => data.set(chunk, offset) }], options);
     return { dtype, shape: [...shape], data };
   }
@@ -199,4 +200,17 @@ function tensorsOf(files) {
     tensors.set(name, { dtype, shape, byteOffset: begin, byteLength, shard: shard.name });
   }
   return tensors;
+}
+
+/**
+ * @param {string} name
+ * @param {number} bytes
+ */
+function allocate(name, bytes) {
+  try {
+    return new Uint8Array(bytes);
+  } catch (cause) {
+    const message = `${name}: ${bytes} bytes are more than one array can hold here`;
+    throw new GatedMLPError('ERR_OUT_OF_MEMORY', message, { cause, bytes });
+  }
 }

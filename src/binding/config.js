@@ -56,7 +56,9 @@ export function configFor(config, module) {
   if (config === null) return { config: {}, types: [], where: '', isText: true };
   const tower = TOWERS.find(([pattern]) => pattern.test(module));
   const key = (tower ? tower[1] : TEXT).find((k) => isObject(config[k]));
-  const part = key === undefined ? config : /** @type {Config} */ (config[key]);
+  // Another tower's activation is not the text model's: without a config of its own nothing is known of it.
+  const other = tower ? {} : config;
+  const part = key === undefined ? other : /** @type {Config} */ (config[key]);
   const types = [part.model_type, config.model_type].filter((t) => typeof t === 'string');
   return {
     config: part,

@@ -268,7 +268,7 @@ function variant({ module, layer }, { has }, config, types) {
       `${module}: has a norm inside the MLP (${norm}, as BitNet has), which is not the plain formula`,
     );
   const found = VARIANTS.find(
-    (v) => v.types.some((t) => types.includes(t)) && v.applies(config, layer),
+    (v) => (v.types === null || v.types.some((t) => types.includes(t))) && v.applies(config, layer),
   );
   return found
     ? unsupported(

@@ -208,7 +208,8 @@ export const NAMINGS = [
 
 /**
  * Families whose formula is not the plain one, although their names are. `applies` decides by config and layer.
- * @type {{ name: string, formula: string, types: string[], applies: (config: Record<string, unknown>, layer: number | null) => boolean }[]}
+ * `types` null: any.
+ * @type {{ name: string, formula: string, types: string[] | null, applies: (config: Record<string, unknown>, layer: number | null) => boolean }[]}
  */
 export const VARIANTS = [
   {
@@ -236,15 +237,15 @@ export const VARIANTS = [
   },
   {
     name: 'DeepSeek V4',
-    formula: 'gate and up clamped by swiglu_limit before the activation',
+    formula: 'gate and up clamped before the activation',
     types: ['deepseek_v4'],
     applies: () => true,
   },
   {
-    name: 'MiniMax M3',
-    formula: 'gate and up clamped by swiglu_limit before the activation',
-    types: ['minimax_m3', 'minimax_m3_vl', 'minimax_m3_vl_text'],
-    applies: () => true,
+    name: 'a config with swiglu_limit (MiniMax M3 and others)',
+    formula: 'gate and up clamped before the activation',
+    types: null,
+    applies: ({ swiglu_limit, swiglu_limits }) => Boolean(swiglu_limit ?? swiglu_limits),
   },
 ];
 
