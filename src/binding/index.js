@@ -7,6 +7,7 @@
 
 export { GatedMLPError } from './errors.js';
 export { GatedMLP } from './gated-mlp.js';
+export { Linear } from './linear.js';
 export { openCheckpoint } from './loader.js';
 export { PCG32 } from './pcg32.js';
 export { llamaFfnDim, Runtime } from './runtime.js';

@@ -90,7 +90,7 @@ export function readStateDict(entries, shapes, strict, dtypes) {
   if (faults.length > 0) {
     throw new GatedMLPError(
       'ERR_SHAPE',
-      `loadStateDict: ${faults.join('; ')}. This MLP has ${[...shapes].map(([n, s]) => `${n} ${show(s)}`).join(', ')}`,
+      `loadStateDict: ${faults.join('; ')}. Expected are ${[...shapes].map(([n, s]) => `${n} ${show(s)}`).join(', ')}`,
       {
         missing: [...missing],
         unexpected,

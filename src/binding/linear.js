@@ -1,0 +1,125 @@
+// Linear: nn.Linear on the MLP's own kernels, y = x weight^T + bias, for runners that have other matrices to multiply.
+
+import { integer, realsOfLength, rowsOf } from './arrays.js';
+import { GatedMLPError } from './errors.js';
+import { freeIfAlive } from './gate-trace.js';
+import { heldCode, nativeDtype } from './held-dtype.js';
+import { defaultRuntime, wasmOf } from './runtime.js';
+import { readStateDict } from './state-dict.js';
+import { packParts } from './weights.js';
+
+/** @typedef {import('./arrays.js').RealArray} RealArray */
+/** @typedef {import('./held-dtype.js').HeldDtype} HeldDtype */
+/** @typedef {import('./runtime.js').Runtime} Runtime */
+
+export class Linear {
+  #runtime;
+  #address;
+  #disposed = false;
+
+  /**
+   * A linear map whose parameters are zeros until loadStateDict fills them.
+   * @param {number} inFeatures
+   * @param {number} outFeatures
+   * @param {object} [options]
+   * @param {boolean} [options.bias]
+   * @param {HeldDtype} [options.dtype] how the weight is held; default what the runtime computes in
+   * @param {Runtime} [options.runtime]
+   * @returns {Promise<Linear>}
+   */
+  static async create(inFeatures, outFeatures, { bias = false, dtype, runtime } = {}) {
+    integer(inFeatures, 'inFeatures');
+    integer(outFeatures, 'outFeatures');
+    const home = runtime ?? (await defaultRuntime());
+    const held = dtype ?? nativeDtype(wasmOf(home));
+    return new Linear(home, inFeatures, outFeatures, Boolean(bias), held);
+  }
+
+  /**
+   * @internal use create
+   * @param {Runtime} runtime
+   * @param {number} inFeatures
+   * @param {number} outFeatures
+   * @param {boolean} bias
+   * @param {HeldDtype} dtype
+   */
+  constructor(runtime, inFeatures, outFeatures, bias, dtype) {
+    const wasm = wasmOf(runtime);
+    const code = heldCode(wasm, dtype);
+    const bytes = wasm.exports.linear_bytes(outFeatures, inFeatures, code, bias ? 1 : 0);
+    const what = `a Linear of ${inFeatures} to ${outFeatures} in ${dtype}`;
+    if (bytes === 0n || bytes > 0xffffffffn) {
+      throw new GatedMLPError(
+        'ERR_SHAPE',
+        `${what} does not fit the 4 GiB that a wasm module can address`,
+        { inFeatures, outFeatures },
+      );
+    }
+    const address = wasm.exports.linear_create(outFeatures, inFeatures, code, bias ? 1 : 0);
+    this.#address = wasm.adopt(address, Number(bytes), what, this);
+    this.#runtime = runtime;
+    this.inFeatures = inFeatures;
+    this.outFeatures = outFeatures;
+    this.bias = bias;
+    /** How the weight is held. */
+    this.dtype = dtype;
+    if (Symbol.dispose) {
+      Object.defineProperty(this, Symbol.dispose, { value: () => this.dispose() });
+    }
+  }
+
+  /**
+   * @param {RealArray} x [..., inFeatures], flat and row-major
+   * @param {object} [options]
+   * @param {RealArray} [options.out] [..., outFeatures]: where to write
+   * @returns {RealArray} [..., outFeatures]: `out`, or a new array
+   */
+  forward(x, { out } = {}) {
+    const wasm = this.#wasm();
+    const tokens = rowsOf(x, 'x', wasm.Real, this.inFeatures, 'inFeatures');
+    const n = integer(tokens * this.outFeatures, 'elements of the output', 0);
+    const y = out ? realsOfLength(out, 'out', wasm.Real, n) : new wasm.Real(n);
+    const width = wasm.Real.BYTES_PER_ELEMENT;
+    const xAt = wasm.io((x.length + n) * width);
+    const yAt = xAt + x.length * width;
+    wasm.putReals(x, xAt);
+    wasm.done(wasm.exports.linear_run(yAt, xAt, this.#address, tokens), 'forward');
+    y.set(wasm.realsAt(yAt, n));
+    return y;
+  }
+
+  /**
+   * Replaces weight [outFeatures, inFeatures] and bias [outFeatures]. All of it is checked first.
+   * @param {Map<string, import('./state-dict.js').StateEntry> | Record<string, import('./state-dict.js').StateEntry>} state
+   * @param {object} [options]
+   * @param {boolean} [options.strict] false: leave out missing names and pass over unexpected ones
+   * @returns {{ missing: string[], unexpected: string[] }}
+   */
+  loadStateDict(state, { strict = true } = {}) {
+    const wasm = this.#wasm();
+    const shapes = new Map([['weight', [this.outFeatures, this.inFeatures]]]);
+    if (this.bias) shapes.set('bias', [this.outFeatures]);
+    const entries = state instanceof Map ? state : Object.entries(state);
+    const read = readStateDict(entries, shapes, strict, wasm.dtypes);
+    const parts = read.parts.map((part) => ({ ...part, parameter: `linear.${part.parameter}` }));
+    packParts(
+      wasm,
+      { linear: this.#address },
+      parts,
+      (name) => /** @type {Uint8Array} */ (read.bytes.get(name)),
+    );
+    return { missing: read.missing, unexpected: read.unexpected };
+  }
+
+  /** Gives the memory back. Calling it again is no error; any other call afterwards throws ERR_DISPOSED. */
+  dispose() {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    freeIfAlive(this.#runtime, this.#address, this);
+  }
+
+  #wasm() {
+    if (this.#disposed) throw new GatedMLPError('ERR_DISPOSED', 'this Linear has been disposed');
+    return wasmOf(this.#runtime);
+  }
+}
