@@ -34,6 +34,15 @@ export const ACTS = {
   none: [(z) => z, () => 1],
 };
 
+/** What no gate and no derivative, with the error of its argument, passes; for referenceScales. @type {typeof ACTS} */
+const BOUNDS = {
+  'linear bound': [(z) => 1 + 1.2 * z, (z) => 1.2 + z],
+  'square bound': [(z) => z * z, (z) => 2 * z],
+};
+
+/** @param {string} act */
+const actOf = (act) => ACTS[act] ?? BOUNDS[act];
+
 /**
  * x weight^T + bias, [tokens, out]
  * @param {ArrayLike<number>} x
@@ -62,8 +71,9 @@ function project(x, parameters, linear, inner, out) {
 export function referenceForward({ d, dFf, act, parameters }, x) {
   const gate = project(x, parameters, 'gate_proj', d, dFf);
   const up = project(x, parameters, 'up_proj', d, dFf);
-  const hidden = gate.map((g, i) => ACTS[act][0](g) * up[i]);
-  return { gate, up, hidden, y: project(hidden, parameters, 'down_proj', dFf, d) };
+  const activated = gate.map((g) => actOf(act)[0](g));
+  const hidden = activated.map((a, i) => a * up[i]);
+  return { gate, act: activated, up, hidden, y: project(hidden, parameters, 'down_proj', dFf, d) };
 }
 
 /**
@@ -78,8 +88,8 @@ export function referenceBackward(mlp, x, gy) {
   const { gate, up, hidden } = referenceForward(mlp, x);
   // hidden = act(gate) * up, so each of the two gets the upstream gradient times the other, gate also act'.
   const dHidden = inputGradient(gy, parameters['down_proj.weight'], dFf, d);
-  const dGate = dHidden.map((v, i) => v * up[i] * ACTS[act][1](gate[i]));
-  const dUp = dHidden.map((v, i) => v * ACTS[act][0](gate[i]));
+  const dGate = dHidden.map((v, i) => v * up[i] * actOf(act)[1](gate[i]));
+  const dUp = dHidden.map((v, i) => v * actOf(act)[0](gate[i]));
   const viaGate = inputGradient(dGate, parameters['gate_proj.weight'], d, dFf);
   const viaUp = inputGradient(dUp, parameters['up_proj.weight'], d, dFf);
   return {
@@ -88,6 +98,29 @@ export function referenceBackward(mlp, x, gy) {
     ...parameterGradients('up_proj', dUp, x, d, dFf, parameters),
     ...parameterGradients('down_proj', gy, hidden, dFf, d, parameters),
   };
+}
+
+/**
+ * For everything computed, by its name in a trace or among the gradients (y for the output), the largest sum of the magnitudes of all that is added up in it: the scale on which
+ * rounding errors are small also where the sums themselves cancel.
+ * @param {ReferenceMLP} mlp
+ * @param {ArrayLike<number>} x
+ * @param {ArrayLike<number>} gy
+ * @returns {Record<string, number>}
+ */
+export function referenceScales(mlp, x, gy) {
+  const magnitudes = (/** @type {ArrayLike<number>} */ a) => Float64Array.from(a, Math.abs);
+  const parameters = Object.fromEntries(
+    Object.entries(mlp.parameters).map(([name, data]) => [name, magnitudes(data)]),
+  );
+  const bound = { ...mlp, act: mlp.act === 'relu2' ? 'square bound' : 'linear bound', parameters };
+  const all = {
+    ...referenceForward(bound, magnitudes(x)),
+    ...referenceBackward(bound, magnitudes(x), magnitudes(gy)),
+  };
+  return Object.fromEntries(
+    Object.entries(all).map(([name, sums]) => [name, sums.reduce((a, b) => Math.max(a, b), 0)]),
+  );
 }
 
 /**
