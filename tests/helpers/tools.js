@@ -93,14 +93,19 @@ export function aptInstall(packages, purpose) {
   console.log(`Installing ${list} to ${purpose} ...`);
   const [program, before] = root ? [apt, []] : ['sudo', ['-n', apt]];
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const quiet = ['-qq', '-o', 'DPkg::Lock::Timeout=600'];
-  // A list that cannot be renewed is no reason to stop: the one that is there may do.
-  spawnSync(program, [...before, 'update', ...quiet], { stdio: 'ignore', env });
-  try {
-    run(program, [...before, 'install', '-y', '--no-install-recommends', ...quiet, ...packages], {
+  const aptGet = (/** @type {string[]} */ args) =>
+    spawnSync(program, [...before, ...args, '-q', '-o', 'DPkg::Lock::Timeout=600'], {
+      encoding: 'utf8',
       env,
+      maxBuffer: 64 << 20,
     });
-  } catch (cause) {
-    throw new Error(advice, { cause });
-  }
+  // A list that cannot be renewed is no reason to stop: the one that is there may do.
+  aptGet(['update']);
+  const { status, stdout, stderr } = aptGet([
+    'install',
+    '-y',
+    '--no-install-recommends',
+    ...packages,
+  ]);
+  if (status !== 0) throw new Error(`${stdout}${stderr}${advice}`);
 }
