@@ -10,14 +10,16 @@
  *
  * This header is the manual. Rules that hold for every function in it:
  *
- * - Nothing here allocates, keeps a global, prints or exits. The caller owns every buffer; a struct is a plain
+ * - Nothing here allocates, keeps a global, prints or exits. The caller owns every buffer; a struct
+ * is a plain
  *   record of pointers and sizes that may be copied.
- * - Arguments come output first, sizes last. Output must not overlap input unless a function says so.
- * - `real` is float; the same sources compiled with -DGATED_MLP_FLOAT64 have real = double.
- * - Buffers of real need only the alignment of real. Packed weights and scratch want 16 bytes (GATED_MLP_ALIGN).
- * - Functions that can be called wrongly return a gated_mlp_status and then have written nothing.
- * - Sizes are int32_t; byte counts are uint64_t, and 0 means "not a valid size".
- * - Summation: products are added in blocks of at most 256 terms and the blocks are added up, so float32 error does
+ * - Arguments come output first, sizes last. Output must not overlap input unless a function says
+ * so. - `real` is float; the same sources compiled with -DGATED_MLP_FLOAT64 have real = double. -
+ * Buffers of real need only the alignment of real. Packed weights and scratch want 16 bytes
+ * (GATED_MLP_ALIGN). - Functions that can be called wrongly return a gated_mlp_status and then have
+ * written nothing. - Sizes are int32_t; byte counts are uint64_t, and 0 means "not a valid size". -
+ * Summation: products are added in blocks of at most 256 terms and the blocks are added up, so
+ * float32 error does
  *   not grow with d_ff. A token's result does not depend on which other tokens are in the call.
  */
 #ifndef GATED_MLP_H
@@ -46,9 +48,11 @@ typedef enum {
     GATED_MLP_ERR_MEMORY,     /* only from the wasm boundary: an allocation failed */
 } gated_mlp_status;
 
-/* ---------------------------------------------------------------------------------------- activations
+/* ----------------------------------------------------------------------------------------
+ * activations
  *
- * X(name): name is Hugging Face's, as in transformers' ACT2FN, but for `none` (the bilinear gate, ACT2FN's "linear").
+ * X(name): name is Hugging Face's, as in transformers' ACT2FN, but for `none` (the bilinear gate,
+ * ACT2FN's "linear").
  *
  *     silu        z sigmoid(z)
  *     gelu_tanh   z sigmoid(2 sqrt(2/pi) (z + 0.044715 z^3)), which is GELU's tanh form
@@ -73,23 +77,27 @@ enum activation {
 #define X(name) ACT_##name,
     GATED_MLP_ACTIVATIONS(X)
 #undef X
-    ACT_COUNT
+        ACT_COUNT
 };
 
 /* act[i] = f(z[i]) for n values. act may be z itself. */
 gated_mlp_status activation_forward(real *act, const real *z, int32_t activation, int64_t n);
 
 /* derivative[i] = f'(z[i]). derivative may be z itself. */
-gated_mlp_status activation_derivative(real *derivative, const real *z, int32_t activation, int64_t n);
+gated_mlp_status activation_derivative(real *derivative, const real *z, int32_t activation,
+                                       int64_t n);
 
 /* out[i] = f(gate[i]) * up[i]: the fused middle of the MLP. out may be gate or up. */
-gated_mlp_status act_mul(real *out, const real *gate, const real *up, int32_t activation, int64_t n);
+gated_mlp_status act_mul(real *out, const real *gate, const real *up, int32_t activation,
+                         int64_t n);
 
-/* d_gate[i] += d_out[i] * up[i] * f'(gate[i]);  d_up[i] += d_out[i] * f(gate[i]).  A NULL gradient is skipped. */
+/* d_gate[i] += d_out[i] * up[i] * f'(gate[i]);  d_up[i] += d_out[i] * f(gate[i]).  A NULL
+ * gradient is skipped. */
 gated_mlp_status act_mul_backward(real *d_gate, real *d_up, const real *d_out, const real *gate,
                                   const real *up, int32_t activation, int64_t n);
 
-/* vLLM's SiluAndMul and GeluAndMul: gate_up is [tokens, 2 d_ff], gate first; out is [tokens, d_ff]. */
+/* vLLM's SiluAndMul and GeluAndMul: gate_up is [tokens, 2 d_ff], gate first; out is [tokens,
+ * d_ff]. */
 gated_mlp_status act_and_mul(real *out, const real *gate_up, int32_t activation, int64_t tokens,
                              int64_t d_ff);
 gated_mlp_status act_and_mul_backward(real *d_gate_up, const real *d_out, const real *gate_up,
@@ -97,9 +105,9 @@ gated_mlp_status act_and_mul_backward(real *d_gate_up, const real *d_out, const 
 
 /* ---------------------------------------------------------------------------------------- linear
  *
- * nn.Linear: y = x weight^T + bias, weight [out_features, in_features]. The weight is held in a packed store made for
- * the kernels (see store.h for its layout), in the element type `dtype`, and computed from as it is:
- * DTYPE_F32, DTYPE_F16, DTYPE_BF16, and DTYPE_F64 where real is double.
+ * nn.Linear: y = x weight^T + bias, weight [out_features, in_features]. The weight is held in a
+ * packed store made for the kernels (see store.h for its layout), in the element type `dtype`, and
+ * computed from as it is: DTYPE_F32, DTYPE_F16, DTYPE_BF16, and DTYPE_F64 where real is double.
  */
 typedef struct {
     int32_t out_features;
@@ -109,17 +117,20 @@ typedef struct {
     real *bias;   /* [out_features], or NULL */
 } linear;
 
-/* Size of the packed store; 0 where a size is not positive, the dtype cannot be held or the count overflows. */
+/* Size of the packed store; 0 where a size is not positive, the dtype cannot be held or the
+ * count overflows. */
 uint64_t linear_weight_bytes(int32_t out_features, int32_t in_features, int32_t dtype);
 
-/* Scratch that linear_forward and linear_backward_* need for this many tokens; never more than they need for 128. */
+/* Scratch that linear_forward and linear_backward_* need for this many tokens; never more than
+ * they need for 128. */
 uint64_t linear_scratch_bytes(int32_t out_features, int32_t in_features, int32_t tokens);
 
-/* Puts a block of the weight in place: weight[row0 + r, col0 + c] = src[r * row_stride + c * col_stride] for r < rows,
- * c < cols. Strides count elements of src_dtype; src has no alignment. A row-major file gives (in_features, 1), a
- * transposed one (1, out_features), interleaved halves twice that. Conversion to `dtype` is exact where it can be and
- * else rounds once, to nearest even. src_dtype: F64, F32, F16, BF16 or an F8 type. Every element must be set
- * once before the first use; the store's padding is set by linear_clear. */
+/* Puts a block of the weight in place: weight[row0 + r, col0 + c] = src[r * row_stride + c *
+ * col_stride] for r < rows, c < cols. Strides count elements of src_dtype; src has no alignment.
+ * A row-major file gives (in_features, 1), a transposed one (1, out_features), interleaved
+ * halves twice that. Conversion to `dtype` is exact where it can be and else rounds once, to
+ * nearest even. src_dtype: F64, F32, F16, BF16 or an F8 type. Every element must be set once
+ * before the first use; the store's padding is set by linear_clear. */
 gated_mlp_status linear_set_block(linear *l, int32_t row0, int32_t rows, int32_t col0, int32_t cols,
                                   const void *src, int32_t src_dtype, int64_t row_stride,
                                   int64_t col_stride);
@@ -127,7 +138,8 @@ gated_mlp_status linear_set_block(linear *l, int32_t row0, int32_t rows, int32_t
 /* Zeroes the whole packed store, padding included. */
 void linear_clear(linear *l);
 
-/* The inverse, for whole rows: dst [rows, in_features] in dst_dtype (the store's own dtype, or DTYPE_REAL). */
+/* The inverse, for whole rows: dst [rows, in_features] in dst_dtype (the store's own dtype, or
+ * DTYPE_REAL). */
 gated_mlp_status linear_get_rows(void *dst, int32_t dst_dtype, const linear *l, int32_t row0,
                                  int32_t rows);
 
@@ -144,7 +156,8 @@ gated_mlp_status linear_backward_weight(real *d_weight, const real *d_y, const r
                                         int32_t in, int32_t tokens, void *scratch);
 gated_mlp_status linear_backward_bias(real *d_bias, const real *d_y, int32_t out, int32_t tokens);
 
-/* ---------------------------------------------------------------------------------------- the gated MLP */
+/* ---------------------------------------------------------------------------------------- the
+ * gated MLP */
 
 typedef struct {
     int32_t d;
@@ -155,8 +168,8 @@ typedef struct {
     linear down_proj;   /* d_ff -> d */
 } gated_mlp;
 
-/* act(gate) of one unit forced to a value, at one token or (token = -1) at all of them. 0 shuts the unit off. Of two
- * holds on the same cell the later one counts. */
+/* act(gate) of one unit forced to a value, at one token or (token = -1) at all of them. 0 shuts
+ * the unit off. Of two holds on the same cell the later one counts. */
 typedef struct {
     int32_t unit;
     int32_t token;
@@ -165,9 +178,11 @@ typedef struct {
 
 /* Everything a call may ask for beyond y = mlp(x). gated_mlp_defaults() fills in the plain case. */
 typedef struct {
-    int32_t unit_begin; /* the slice [unit_begin, unit_end) of the hidden width: a shard's or a thread's share. */
-    int32_t unit_end;   /* The partial outputs of slices that cover [0, d_ff) add up to the whole. The down bias */
-                        /* belongs to the slice that contains unit 0. Default: all units. */
+    /* The slice [unit_begin, unit_end) of the hidden width: a shard's or a thread's share. The
+     * partial outputs of slices that cover [0, d_ff) add up to the whole. The down bias belongs to
+     * the slice that contains unit 0. Default: all units. */
+    int32_t unit_begin;
+    int32_t unit_end;
     real scale;         /* y is multiplied by it (an expert's weight). Default 1. */
     int32_t accumulate; /* 1: y += scale * mlp(x), else y = scale * mlp(x). Default 0. */
     int32_t activation; /* enum activation, or -1 for the MLP's own. */
@@ -177,8 +192,8 @@ typedef struct {
 
 gated_mlp_options gated_mlp_defaults(const gated_mlp *m);
 
-/* What happens inside, for those who look: each is [tokens, d_ff] or NULL. Units outside the slice are left alone.
- * `act` is what was used: held values included. */
+/* What happens inside, for those who look: each is [tokens, d_ff] or NULL. Units outside the
+ * slice are left alone. `act` is what was used: held values included. */
 typedef struct {
     real *gate;
     real *act;
@@ -186,8 +201,9 @@ typedef struct {
     real *hidden;
 } gated_mlp_record;
 
-/* Gradients of sum(y * d_y), each accumulated with +=, each NULL if it is not wanted. Weights are row-major in Hugging
- * Face's shapes. Rows, columns and entries of units outside the slice are left alone. */
+/* Gradients of sum(y * d_y), each accumulated with +=, each NULL if it is not wanted. Weights
+ * are row-major in Hugging Face's shapes. Rows, columns and entries of units outside the slice
+ * are left alone. */
 typedef struct {
     real *x;           /* [tokens, d] */
     real *gate_weight; /* [d_ff, d] */
@@ -206,19 +222,22 @@ gated_mlp_status gated_mlp_forward(real *y, const real *x, const gated_mlp *m, i
                                    const gated_mlp_options *options, const gated_mlp_record *record,
                                    void *scratch);
 
-/* Backward of exactly the forward that `options` describes (scale included; accumulate has no part in it): a held act
- * is a constant, another activation is differentiated as what it is. record: gate, act and up of that forward (hidden
- * is not read); without it, or without one of the three, they are computed again. */
+/* Backward of exactly the forward that `options` describes (scale included; accumulate has no
+ * part in it): a held act is a constant, another activation is differentiated as what it is.
+ * record: gate, act and up of that forward (hidden is not read); without it, or without one of
+ * the three, they are computed again. */
 gated_mlp_status gated_mlp_backward(const gated_mlp_gradients *gradients, const real *d_y,
                                     const real *x, const gated_mlp *m, int32_t tokens,
                                     const gated_mlp_options *options,
                                     const gated_mlp_record *record, void *scratch);
 
-/* ---------------------------------------------------------------------------------------- widths and initialization */
+/* ----------------------------------------------------------------------------------------
+ * widths and initialization */
 
-/* Meta's rule for the hidden width of a Llama: h = int(2/3 * 4d), then int(multiplier * h) where a multiplier is given
- * (has_multiplier), then up to a multiple of multiple_of; the arithmetic is Python's. Source: FeedForward in
- * meta-llama/llama3, llama/model.py. -1 where an argument is not positive or the result passes int32_t. */
+/* Meta's rule for the hidden width of a Llama: h = int(2/3 * 4d), then int(multiplier * h) where
+ * a multiplier is given (has_multiplier), then up to a multiple of multiple_of; the arithmetic
+ * is Python's. Source: FeedForward in meta-llama/llama3, llama/model.py. -1 where an argument is
+ * not positive or the result passes int32_t. */
 int32_t llama_ffn_dim(int32_t d, int32_t multiple_of, int32_t has_multiplier, double multiplier);
 
 /* O'Neill's PCG XSH-RR 64/32 with its reference seeding (pcg32_srandom_r). */
@@ -231,8 +250,8 @@ void pcg32_seed(pcg32 *rng, uint64_t seed, uint64_t stream);
 uint32_t pcg32_next(pcg32 *rng);
 real pcg32_float(pcg32 *rng); /* (next >> 8) / 2^24, in [0, 1) */
 
-/* nn.Linear's default bounds: each of n values is (2u - 1) / sqrt(fan_in) with u = pcg32_float, computed in float64 and
- * rounded once to float32. */
+/* nn.Linear's default bounds: each of n values is (2u - 1) / sqrt(fan_in) with u = pcg32_float,
+ * computed in float64 and rounded once to float32. */
 void pcg32_fill_linear(float *values, int64_t n, int32_t fan_in, pcg32 *rng);
 
 #endif
