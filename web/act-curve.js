@@ -17,6 +17,7 @@ const WINDOWS = [
   [-12, 4],
   [-16, 32],
   [-32, 8],
+  [-16, 64],
   [-64, 64],
 ];
 /** A point keeps this share of the window free to its right. */

@@ -1,6 +1,7 @@
 // Numbers for people: three significant digits, a true minus sign, percent with as many digits as say something.
 
 const MINUS = '\u2212';
+const THIN_SPACE = '\u202f';
 
 /**
  * @param {number} value
@@ -12,7 +13,8 @@ export function number(value, digits = 3) {
   const size = Math.abs(value);
   if (size < 1e-4 || size >= 1e6) return scientific(value, digits);
   const decimals = Math.max(0, digits - 1 - Math.floor(Math.log10(size)));
-  return size.toFixed(decimals).replace(/^/, value < 0 ? MINUS : '');
+  const figures = size.toFixed(decimals).replace(/\B(?=(\d{3})+$)/g, size >= 1e4 ? THIN_SPACE : '');
+  return value < 0 ? MINUS + figures : figures;
 }
 
 /**
@@ -29,8 +31,9 @@ export function scientific(value, digits = 2) {
 export function percent(share) {
   const value = share * 100;
   const size = Math.abs(value);
-  if (size > 0 && size < 0.01) return `${scientific(value)}\u202f%`;
-  const decimals = size >= 10 || size === 0 ? 0 : size >= 1 ? 1 : 2;
+  if (size > 0 && size < 1e-5) return `${scientific(value)}\u202f%`;
+  const small = size > 0 && size < 0.01;
+  const decimals = small ? 1 - Math.floor(Math.log10(size)) : size >= 10 || size === 0 ? 0 : size >= 1 ? 1 : 2;
   return `${size.toFixed(decimals).replace(/^/, value < 0 ? MINUS : '')}\u202f%`;
 }
 

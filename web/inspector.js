@@ -197,10 +197,10 @@ export class Inspector {
  * @param {boolean} closed
  * @param {import('./state.js').State} state
  */
-function effectSentence({ moved, relative, along, cosine }, closed, state) {
-  const [size, share] = [number(moved), percent(relative)];
-  if (!closed) return words.wouldMove(size, share, percent(along));
-  return state.closed.length > 1
-    ? words.movedMany(state.closed.length, size, share)
-    : words.moved(size, share, number(cosine, 2));
+function effectSentence({ relative, along, cosine }, closed, state) {
+  const share = percent(relative);
+  if (!closed) return words.wouldMove(share, percent(along));
+  const units = state.closed.length;
+  const angle = number(cosine, 2);
+  return units > 1 ? words.movedMany(units, share, angle) : words.moved(share, angle);
 }

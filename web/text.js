@@ -74,23 +74,15 @@ export const text = {
       `gate/up: ++ ${s['++']}, +\u2212 ${s['+-']}, \u2212+ ${s['-+']}, \u2212\u2212 ${s['--']}`,
     close: 'Close this gate',
     reopen: 'Open it again',
-    wouldMove: (
-      /** @type {string} */ moved,
-      /** @type {string} */ relative,
-      /** @type {string} */ along,
-    ) =>
-      `would move the output by ${moved}, ${relative} of its length; ${along} of the output lies along this unit.`,
-    moved: (
-      /** @type {string} */ moved,
-      /** @type {string} */ relative,
-      /** @type {string} */ cosine,
-    ) =>
-      `Closed by hand: the output moved by ${moved}, ${relative} of its length (cosine ${cosine}).`,
+    wouldMove: (/** @type {string} */ relative, /** @type {string} */ along) =>
+      `would move the output by ${relative} of its length (\u03c0 = ${along}).`,
+    moved: (/** @type {string} */ relative, /** @type {string} */ cosine) =>
+      `Closed by hand: the output moved by ${relative} of its length (cosine ${cosine}).`,
     movedMany: (
       /** @type {number} */ units,
-      /** @type {string} */ moved,
       /** @type {string} */ relative,
-    ) => `${units} gates closed by hand: the output moved by ${moved}, ${relative} of its length.`,
+      /** @type {string} */ cosine,
+    ) => `${units} gates closed by hand: the output moved by ${relative} (cosine ${cosine}).`,
     channels: 'The ten output channels that move most',
     channelLabel: (
       /** @type {number} */ channel,
@@ -98,7 +90,7 @@ export const text = {
       /** @type {string} */ after,
     ) => `channel ${channel}: ${before} \u2192 ${after}`,
     recorded: 'What the whole model says next',
-    recordedNote: 'recorded beforehand, not computed here',
+    recordedNote: 'recorded beforehand',
     below: (/** @type {string} */ share) => `< ${share}`,
   },
   badge: {
