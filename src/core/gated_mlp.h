@@ -6,21 +6,22 @@
  *     gate, act, up,
  *     hidden          [tokens, d_ff]     hidden = act(gate) * up
  *     gate_proj, up_proj weight [d_ff, d], bias [d_ff] or none
- *     down_proj          weight [d, d_ff], bias [d]    or none      (Hugging Face's names and shapes)
+ *     down_proj          weight [d, d_ff], bias [d]    or none      (Hugging Face's names, shapes)
  *
  * This header is the manual. Rules that hold for every function in it:
  *
  * - Nothing here allocates, keeps a global, prints or exits. The caller owns every buffer; a struct
- * is a plain
- *   record of pointers and sizes that may be copied.
+ *   is a plain record of pointers and sizes that may be copied.
  * - Arguments come output first, sizes last. Output must not overlap input unless a function says
- * so. - `real` is float; the same sources compiled with -DGATED_MLP_FLOAT64 have real = double. -
- * Buffers of real need only the alignment of real. Packed weights and scratch want 16 bytes
- * (GATED_MLP_ALIGN). - Functions that can be called wrongly return a gated_mlp_status and then have
- * written nothing. - Sizes are int32_t; byte counts are uint64_t, and 0 means "not a valid size". -
- * Summation: products are added in blocks of at most 256 terms and the blocks are added up, so
- * float32 error does
- *   not grow with d_ff. A token's result does not depend on which other tokens are in the call.
+ *   so.
+ * - `real` is float; the same sources compiled with -DGATED_MLP_FLOAT64 have real = double.
+ * - Buffers of real need only the alignment of real. Packed weights and scratch want 16 bytes
+ *   (GATED_MLP_ALIGN).
+ * - Functions that can be called wrongly return a gated_mlp_status and then have written nothing.
+ * - Sizes are int32_t; byte counts are uint64_t, and 0 means "not a valid size".
+ * - Summation: products are added in blocks of at most 256 terms and the blocks are added up, so
+ *   float32 error does not grow with d_ff. A token's result does not depend on which other tokens
+ *   are in the call.
  */
 #ifndef GATED_MLP_H
 #define GATED_MLP_H
@@ -48,8 +49,7 @@ typedef enum {
     GATED_MLP_ERR_MEMORY,     /* only from the wasm boundary: an allocation failed */
 } gated_mlp_status;
 
-/* ----------------------------------------------------------------------------------------
- * activations
+/* ------------------------------------------------------------------------------------- activations
  *
  * X(name): name is Hugging Face's, as in transformers' ACT2FN, but for `none` (the bilinear gate,
  * ACT2FN's "linear").
@@ -156,8 +156,7 @@ gated_mlp_status linear_backward_weight(real *d_weight, const real *d_y, const r
                                         int32_t in, int32_t tokens, void *scratch);
 gated_mlp_status linear_backward_bias(real *d_bias, const real *d_y, int32_t out, int32_t tokens);
 
-/* ---------------------------------------------------------------------------------------- the
- * gated MLP */
+/* ---------------------------------------------------------------------------------- the gated MLP */
 
 typedef struct {
     int32_t d;
@@ -231,12 +230,11 @@ gated_mlp_status gated_mlp_backward(const gated_mlp_gradients *gradients, const 
                                     const gated_mlp_options *options,
                                     const gated_mlp_record *record, void *scratch);
 
-/* ----------------------------------------------------------------------------------------
- * widths and initialization */
+/* ---------------------------------------------------------------------- widths and initialization */
 
-/* Meta's rule for the hidden width of a Llama: h = int(2/3 * 4d), then int(multiplier * h) where
- * a multiplier is given (has_multiplier), then up to a multiple of multiple_of; the arithmetic
- * is Python's. Source: FeedForward in meta-llama/llama3, llama/model.py. -1 where an argument is
+/* Meta's rule for the hidden width of a Llama: h = int(2 * (4d) / 3), then int(multiplier * h)
+ * where a multiplier is given (has_multiplier), then up to a multiple of multiple_of; the
+ * arithmetic is Python's. Source: FeedForward in meta-llama/llama3, llama/model.py. -1 where an argument is
  * not positive or the result passes int32_t. */
 int32_t llama_ffn_dim(int32_t d, int32_t multiple_of, int32_t has_multiplier, double multiplier);
 
