@@ -70,6 +70,7 @@ function differences(values, loss) {
  */
 function assertIsDerivative({ mlp, x, gy, parameters }, gradients, forward) {
   assert.deepEqual(Object.keys(gradients), ['x', ...Object.keys(parameters)]);
+  /** @type {Record<string, ReturnType<typeof differences>>} */
   const expected = { x: differences(x, () => dot(forward(x), gy)) };
   for (const [name, values] of Object.entries(parameters)) {
     const loss = () => {

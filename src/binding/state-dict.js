@@ -145,7 +145,7 @@ function complaintOf(name, entry, targets, shapes, dtypes) {
 /**
  * A safetensors file of these tensors, laid out in this order, the data starting at a multiple of 8.
  * @param {Map<string, { dtype: string, shape: number[], data: Uint8Array }>} tensors
- * @returns {Uint8Array}
+ * @returns {Uint8Array<ArrayBuffer>}
  */
 export function writeSafetensors(tensors) {
   /** @type {Record<string, unknown>} */
