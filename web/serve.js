@@ -167,4 +167,9 @@ async function main() {
   process.stdout.write(`The page is at ${address}\n`);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await main();
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await main().catch((error) => {
+    process.stderr.write(`The page cannot be served: ${error.message}\n`);
+    process.exitCode = 1;
+  });
+}
