@@ -156,7 +156,7 @@ gated_mlp_status linear_backward_weight(real *d_weight, const real *d_y, const r
                                         int32_t in, int32_t tokens, void *scratch);
 gated_mlp_status linear_backward_bias(real *d_bias, const real *d_y, int32_t out, int32_t tokens);
 
-/* ---------------------------------------------------------------------------------- the gated MLP */
+/* -------------------------------------------------------------------------------- the gated MLP */
 
 typedef struct {
     int32_t d;
@@ -230,12 +230,12 @@ gated_mlp_status gated_mlp_backward(const gated_mlp_gradients *gradients, const 
                                     const gated_mlp_options *options,
                                     const gated_mlp_record *record, void *scratch);
 
-/* ---------------------------------------------------------------------- widths and initialization */
+/* -------------------------------------------------------------------- widths and initialization */
 
 /* Meta's rule for the hidden width of a Llama: h = int(2 * (4d) / 3), then int(multiplier * h)
  * where a multiplier is given (has_multiplier), then up to a multiple of multiple_of; the
- * arithmetic is Python's. Source: FeedForward in meta-llama/llama3, llama/model.py. -1 where an argument is
- * not positive or the result passes int32_t. */
+ * arithmetic is Python's. Source: FeedForward in meta-llama/llama3, llama/model.py. -1 where an
+ * argument is not positive or the result passes int32_t. */
 int32_t llama_ffn_dim(int32_t d, int32_t multiple_of, int32_t has_multiplier, double multiplier);
 
 /* O'Neill's PCG XSH-RR 64/32 with its reference seeding (pcg32_srandom_r). */
