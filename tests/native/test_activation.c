@@ -50,25 +50,24 @@ static int same_bits(const real *a, const real *b, int64_t n) {
     return memcmp(a, b, (uint64_t)n * sizeof(real)) == 0;
 }
 
-/* Row 13 of the design's table asks 2e-7 of float32 where a value is not within 4 ulp; double gets the same in its
- * own epsilon. silu and gelu_tanh owe the ulps alone. */
+/* act owes ulps alone, exact gelu twice as many as the others. A derivative crosses 0, where no number of ulps would do:
+ * it owes 4, or float32's 2e-7 in its own epsilon. */
 static void test_accuracy(int32_t activation) {
+    const double ulps = activation == ACT_gelu ? 8 : 4;
     const double lax = 2e-7 / FLT_EPSILON * REAL_EPSILON;
-    const int strict = activation != ACT_gelu;
     double act_error = 0, slope_error = 0;
     for (int i = -60000; i <= 60000; i++) {
         const real z = (real)(i % 3 == 0 ? i * 2e-3 : i % 3 == 1 ? i * 1e-4 : i * 1e-9);
         const oracle_values want = oracle(activation, z);
         const double off = (double)fabsl(act_at(z, activation) - want.act);
-        if (strict || off > lax) {
-            act_error = fmax(act_error, off / (double)ulp_of(want.act));
-        }
+        act_error = fmax(act_error, off / (double)ulp_of(want.act));
         const double slope_off = (double)fabsl(slope_at(z, activation) - want.derivative);
         if (slope_off > lax) {
             slope_error = fmax(slope_error, slope_off / (double)ulp_of(want.derivative));
         }
     }
-    check(act_error <= 4, "%s is within 4 ulp of long double (%.2f)", NAMES[activation], act_error);
+    check(act_error <= ulps, "%s is within %.0f ulp of long double (%.2f)", NAMES[activation], ulps,
+          act_error);
     check(slope_error <= 4, "%s' is within %.1g or 4 ulp of long double", NAMES[activation], lax);
 }
 
@@ -115,9 +114,14 @@ static void test_lengths(int32_t activation) {
           NAMES[activation]);
 }
 
+/* Every short length, then some on both sides of the blocks that the products work in. */
+static int64_t next_length(int64_t n) {
+    return n < ALL_LENGTHS ? n + 1 : n + 31;
+}
+
 static void test_product(int32_t activation) {
     int same = 1;
-    for (int64_t n = 0; n < ALL_LENGTHS; n++) {
+    for (int64_t n = 0; n < 300; n = next_length(n)) {
         real *gate = random_reals(n), *up = random_reals(n), *out = filled_reals(n, 7);
         act_mul(out, gate, up, activation, n);
         for (int64_t i = 0; i < n; i++) {
@@ -136,10 +140,9 @@ static void test_product(int32_t activation) {
     check(same, "act_mul is %s(gate) * up, in place of gate or up too", NAMES[activation]);
 }
 
-/* Lengths on both sides of the blocks that the backward pass works in, and a NULL in either place. */
 static void test_product_gradients(int32_t activation) {
     int right = 1;
-    for (int64_t n = 0; n < 300; n += n < ALL_LENGTHS ? 1 : 31) {
+    for (int64_t n = 0; n < 300; n = next_length(n)) {
         real *gate = random_reals(n), *up = random_reals(n), *d_out = random_reals(n);
         real *d_gate = filled_reals(n, 3), *d_up = filled_reals(n, 5);
         act_mul_backward(d_gate, d_up, d_out, gate, up, activation, n);
