@@ -31,9 +31,6 @@ int json_open(json_cursor *c) {
 }
 
 int json_more(json_cursor *c, uint8_t close, int first) {
-    if (c->reason != SAFETENSORS_REASON_NONE) {
-        return 0;
-    }
     uint8_t byte = json_peek(c);
     if (byte == close) {
         c->depth--;

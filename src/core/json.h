@@ -1,10 +1,10 @@
 /* JSON as the header of a safetensors file may hold it: exactly what serde_json accepts, no more
  * and no less.
  *
- * A cursor walks over text that is known to be UTF-8. There is no tree, no allocation and no
- * recursion: containers are opened and closed by the caller, and a value nobody wants is skipped.
- * The first thing that is wrong is kept in the cursor with its place; from then on every function
- * returns 0. Only safetensors.c calls this.
+ * A cursor walks over text that is known to be UTF-8. There is no tree, no allocation and no recursion: containers are
+ * opened and closed by the caller, and a value nobody wants is skipped. What is wrong is kept in the cursor with its
+ * place, the first thing only; the function that met it returns 0, and the caller then stops. Only safetensors.c calls
+ * this.
  */
 #ifndef JSON_H
 #define JSON_H
