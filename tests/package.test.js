@@ -148,7 +148,9 @@ for (const [module, resolution] of [
 }
 
 test('byte budgets hold: module, minified binding, tarball', (t) => {
-  const wasm = readFileSync(join(installed, 'src/binding/gated-mlp.wasm'));
+  const [wasm, relaxed] = ['gated-mlp.wasm', 'gated-mlp-relaxed.wasm'].map((name) =>
+    readFileSync(join(installed, 'src/binding', name)),
+  );
   const { outputs } = buildSync({
     entryPoints: [join(installed, 'src/binding/index.js')],
     outdir: join(folder, 'bundle'),
@@ -169,6 +171,8 @@ test('byte budgets hold: module, minified binding, tarball', (t) => {
   const sizes = {
     'module, raw': [wasm.length, 64_000],
     'module, gzip': [gzipSync(wasm, { level: 9 }).length, 40_000],
+    'relaxed module, raw': [relaxed.length, 64_000],
+    'relaxed module, gzip': [gzipSync(relaxed, { level: 9 }).length, 40_000],
     'binding, minified': [raw(binding), 30_000],
     'binding, minified and gzip': [gz(binding), 14_000],
     'loader, fetched with the first checkpoint, minified and gzip': [
