@@ -12,15 +12,21 @@ import { assertClose, fixture, readJson, readSafetensors, values } from './helpe
 /** @typedef {{ family: string, kind: 'split' | 'fused' | 'moe', layers: string[] }} FamilyGolden */
 
 const FOLDER = 'goldens/families';
+const ROWS = 'goldens/family-rows';
 const EXPERTS = 3;
 
 /** @type {FamilyGolden[]} */
 const goldens = readJson('goldens/index.json').families;
+/** @type {{ family: string, mlps: { prefix: string, expert: number | null }[] }[]} */
+const rows = readJson('goldens/family-rows.json').rows;
 /** @type {Record<string, Buffer>} */
 const files = {};
-for (const { family } of goldens) {
-  for (const name of readdirSync(fixture(`${FOLDER}/${family}`))) {
-    files[`/${family}/${name}`] = readFileSync(fixture(`${FOLDER}/${family}/${name}`));
+for (const folder of [
+  ...goldens.map((g) => `${FOLDER}/${g.family}`),
+  ...rows.map((r) => `${ROWS}/${r.family}`),
+]) {
+  for (const name of readdirSync(fixture(folder))) {
+    files[`/${folder.split('/').at(-1)}/${name}`] = readFileSync(fixture(`${folder}/${name}`));
   }
 }
 const server = await FaultServer.start(files);
@@ -87,11 +93,23 @@ for (const { family, kind, layers } of goldens.filter((g) => g.family !== 'gpt_o
   }
 }
 
+for (const { family, mlps } of rows) {
+  const io = readSafetensors(`${ROWS}/${family}/mlp_io.safetensors`);
+  test(`${family}: every MLP and expert from its folder, by prefix and expert`, async () => {
+    for (const { prefix, expert } of mlps) {
+      const mlp = await load(family, expert === null ? { prefix } : { prefix, expert });
+      const y = values(io, expert === null ? `${prefix}/y` : `${prefix}/expert.${expert}.y`);
+      assertClose(mlp.forward(values(io, `${prefix}/x`)), y, prefix);
+      mlp.dispose();
+    }
+  });
+}
+
 test('every naming that is claimed as supported has a golden of the family itself', () => {
-  const made = new Set(goldens.map(({ family }) => family));
+  const made = new Set([...goldens, ...rows].map(({ family }) => family));
   for (const { golden, orders = [] } of NAMINGS) {
     for (const folder of [golden, ...orders.map((o) => o.golden)]) {
-      if (folder) assert.ok(made.has(folder), `${folder} is not in fixtures/${FOLDER}`);
+      if (folder) assert.ok(made.has(folder), `${folder} is not in fixtures/goldens`);
     }
   }
 });

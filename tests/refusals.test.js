@@ -259,7 +259,7 @@ test('families that no golden covers are recognised and refused by name', async 
   for (const [family, names] of /** @type {[RegExp, string[]][]} */ ([
     [/Qwen 1/, ['w1', 'w2', 'c_proj']],
     [/EXAONE 3/, ['c_fc_0', 'c_fc_1', 'c_proj']],
-    [/nomic-bert/, ['fc11', 'fc12', 'fc2']],
+    [/Refact/, ['linear_1', 'linear_3', 'c_proj']],
     [/LLaDA/, ['ff_proj', 'up_proj', 'ff_out']],
     [/JAIS/, ['c_fc', 'c_fc2', 'c_proj']],
   ])) {

@@ -13,6 +13,8 @@ const TOWERS = /** @type {const} */ ([
   [/vision|visual|image/, ['vision_config']],
   [/audio|speech/, ['audio_config', 'speech_config']],
 ]);
+/** Halves of an encoder-decoder that have configs of their own. */
+const HALVES = ['encoder', 'decoder'];
 /** In order of precedence. */
 const ACTIVATION_KEYS = [
   'hidden_activation',
@@ -21,6 +23,8 @@ const ACTIVATION_KEYS = [
   'dense_act_fn',
   'feed_forward_proj',
   'activation',
+  'decoder_hidden_act',
+  'ffn_config.ffn_act_fn.name',
 ];
 const WIDTH_KEYS = ['hidden_size', 'd_model', 'n_embd', 'dim'];
 const HIDDEN_WIDTH_KEYS = [
@@ -33,6 +37,8 @@ const HIDDEN_WIDTH_KEYS = [
   'd_ff',
   'n_inner',
   'block_ff_dim',
+  'expert_ffn_hidden_size',
+  'ffn_config.ffn_hidden_size',
 ];
 /** Their width is computed from the config in ways of their own. */
 const OWN_WIDTHS = new Set([
@@ -44,6 +50,10 @@ const OWN_WIDTHS = new Set([
   'openelm',
   'moshi',
   'exaone',
+  'dinov2',
+  'dinov2_with_registers',
+  'deci',
+  'nemotron-nas',
 ]);
 
 /**
@@ -55,7 +65,8 @@ const OWN_WIDTHS = new Set([
 export function configFor(config, module) {
   if (config === null) return { config: {}, types: [], where: '', isText: true };
   const tower = TOWERS.find(([pattern]) => pattern.test(module));
-  const key = (tower ? tower[1] : TEXT).find((k) => isObject(config[k]));
+  const halves = HALVES.filter((half) => new RegExp(`(^|\\.)${half}\\.`).test(module));
+  const key = (tower ? tower[1] : [...halves, ...TEXT]).find((k) => isObject(config[k]));
   // Another tower's activation is not the text model's: without a config of its own nothing is known of it.
   const other = tower ? {} : config;
   const part = key === undefined ? other : /** @type {Config} */ (config[key]);
@@ -86,7 +97,8 @@ export function modelTypes(config) {
  */
 export function activationIn(config, where, types, naming, given) {
   if (given !== undefined) return { act: activationOf(given), source: 'option', error: null };
-  const key = ACTIVATION_KEYS.find((k) => typeof config[k] === 'string');
+  if (naming.fixedAct) return { act: naming.fixedAct, source: 'family', error: null };
+  const key = ACTIVATION_KEYS.find((k) => typeof valueAt(config, k) === 'string');
   if (key === undefined) {
     if (types.some((t) => t.startsWith('gemma')))
       return { act: 'gelu_tanh', source: 'family', error: null };
@@ -100,7 +112,7 @@ export function activationIn(config, where, types, naming, given) {
   const source = where + key;
   try {
     return {
-      act: activationOf(meaning(String(config[key]), key, types), `config.json ${source}`),
+      act: activationOf(meaning(String(valueAt(config, key)), key, types), `config.json ${source}`),
       source,
       error: null,
     };
@@ -131,26 +143,41 @@ function meaning(value, key, types) {
 export function widthsOf(config, types) {
   const numbers = (/** @type {string[]} */ keys) =>
     keys
-      .flatMap((k) => config[k])
+      .flatMap((k) => valueAt(config, k))
       .filter((n) => typeof n === 'number' && n > 0)
       .map(Number);
   const d = WIDTH_KEYS.find((k) => typeof config[k] === 'number');
-  const dFf = numbers(HIDDEN_WIDTH_KEYS);
-  const shared = [
-    config.n_shared_experts,
-    config.num_shared_experts,
-    config.moe_num_shared_experts,
-  ].map(Number);
-  const multiples = numbers(['moe_intermediate_size', 'intermediate_size']).flatMap((width) =>
-    shared.filter((count) => count > 1).map((count) => count * width),
-  );
   const unclear = types.some((t) => OWN_WIDTHS.has(t)) || types.length === 0;
   return unclear
     ? { d: [], dFf: [] }
-    : { d: d === undefined ? [] : numbers([d]), dFf: [...new Set([...dFf, ...multiples])] };
+    : { d: d === undefined ? [] : numbers([d]), dFf: [...new Set(numbers(HIDDEN_WIDTH_KEYS))] };
 }
 
-/** @param {unknown} value */
+/**
+ * How many experts lie in one matrix, where the config says so.
+ * @param {Config} config
+ */
+export function expertCount(config) {
+  const count = valueAt(config, 'ffn_config.moe_num_experts');
+  return Number.isInteger(count) && Number(count) > 0 ? Number(count) : null;
+}
+
+/**
+ * @param {Config} config
+ * @param {string} path keys, with dots between
+ * @returns {unknown}
+ */
+function valueAt(config, path) {
+  /** @type {unknown} */
+  let value = config;
+  for (const key of path.split('.')) value = isObject(value) ? value[key] : undefined;
+  return value;
+}
+
+/**
+ * @param {unknown} value
+ * @returns {value is Config}
+ */
 function isObject(value) {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

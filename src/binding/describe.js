@@ -1,10 +1,10 @@
 // What a group of tensors is: a gated MLP of which widths, activation and storage, and where each of its parameters lies
 // in the tensors; or why it must be refused. checkpoint.js lists and resolves MLPs through it; weights.js packs the parts.
 
-import { activationIn, configFor, widthsOf } from './config.js';
+import { activationIn, configFor, expertCount, widthsOf } from './config.js';
 import { GatedMLPError } from './errors.js';
 import { INNER_NORMS, QUANTISED, VARIANTS } from './families.js';
-import { biasName } from './scan.js';
+import { partsOf, shapesOf } from './placement.js';
 
 /** @typedef {import('./scan.js').Group} Group */
 /** @typedef {import('./weights.js').Part} Part */
@@ -44,11 +44,31 @@ import { biasName } from './scan.js';
  * @returns {Description[]}
  */
 export function describe(group, contents, hints) {
-  const down = /** @type {Tensor} */ (contents.tensors.get(group.names.down));
-  if (down.shape.length !== 3) return [describeOne(group, group.expert, contents, hints)];
+  const stacked = group.naming.expertsByRows ? unstackRows(group, contents) : contents;
+  const down = /** @type {Tensor} */ (stacked.tensors.get(group.names.down));
+  if (down.shape.length !== 3) return [describeOne(group, group.expert, stacked, hints)];
   return Array.from({ length: down.shape[0] }, (_, expert) =>
-    describeOne(group, expert, contents, hints),
+    describeOne(group, expert, stacked, hints),
   );
+}
+
+/**
+ * Matrices [experts * rows, columns] seen as [experts, rows, columns].
+ * @param {Group} group
+ * @param {Contents} contents
+ * @returns {Contents}
+ */
+function unstackRows({ names, module }, contents) {
+  const count = expertCount(configFor(contents.config, module).config) ?? 0;
+  const tensors = new Map(
+    Object.values(names).map((name) => {
+      const tensor = /** @type {Tensor} */ (contents.tensors.get(name));
+      const [rows, ...columns] = tensor.shape;
+      const shape = rows % count === 0 ? [count, rows / count, ...columns] : tensor.shape;
+      return [name, { ...tensor, shape }];
+    }),
+  );
+  return { ...contents, tensors };
 }
 
 /**
@@ -104,7 +124,7 @@ function bytesPerElement(name, { tensors }) {
   return byteLength === 0 ? 0 : byteLength / shape.reduce((product, n) => product * n, 1);
 }
 
-/** @typedef {{ fused: import('./families.js').FusedOrder | null, transposed: boolean, error: GatedMLPError | null }} Storage */
+/** @typedef {import('./placement.js').Storage} Storage */
 
 /**
  * Which half is the gate, and which way round: from the table or from the caller, never from shapes.
@@ -144,98 +164,6 @@ function storageOf({ naming, module, names }, types, hints) {
     : `${types.length > 0 ? `model_type "${types.join('", "')}"` : 'a checkpoint without config.json'}, where the order of gate and up is not known`;
   const ask = `Pass { fused: 'gate-up' | 'up-gate' | 'interleaved', transposed: boolean } if you know how ${names.gateUp} is stored`;
   return { fused, transposed, error: unsupported(`${names.gateUp}: of ${known}. ${ask}`) };
-}
-
-/** @typedef {{ d: number, dFf: number, error: GatedMLPError | null }} Shapes */
-
-/**
- * The two widths from the shapes, checked against each other.
- * @param {Group} group
- * @param {Contents} contents
- * @param {Storage} storage
- * @returns {Shapes}
- */
-function shapesOf({ names }, { tensors }, { fused, transposed }) {
-  const shape = (/** @type {string} */ role) =>
-    /** @type {Tensor} */ (tensors.get(names[role])).shape;
-  const [stack, rank] = [shape('down').slice(0, -2), shape('down').length];
-  const [d, dFf] = transposed ? shape('down').slice(-2).reverse() : shape('down').slice(-2);
-  const flip = (/** @type {number[]} */ pair) => (transposed ? pair.reverse() : pair);
-  const expected =
-    'gateUp' in names
-      ? { gateUp: flip([2 * dFf, d]) }
-      : { gate: flip([dFf, d]), up: flip([dFf, d]) };
-  const wrong = Object.entries(expected).find(
-    ([role, pair]) => String(shape(role)) !== String([...stack, ...pair]),
-  );
-  const fine = !wrong && (rank === 2 || rank === 3) && d > 0 && dFf > 0;
-  if (fine) return { d, dFf, error: null };
-  const list = Object.values(names).map((name) => `${name} [${tensors.get(name)?.shape}]`);
-  const way = `${transposed ? 'transposed ' : ''}${fused ?? 'separate'} matrices`;
-  const message = `${list.join(', ')}: shapes that do not fit each other as ${way} of a gated MLP`;
-  return { d: d ?? 0, dFf: dFf ?? 0, error: new GatedMLPError('ERR_SHAPE', message) };
-}
-
-/**
- * Where every parameter lies: parameter[r, c] = tensor[base + r * rowStride + c * colStride].
- * @param {Group} group
- * @param {number | null} expert
- * @param {Contents} contents
- * @param {Storage} storage
- * @param {Shapes} shapes
- * @returns {Part[]}
- */
-function partsOf({ names }, expert, { tensors }, { fused, transposed }, { d, dFf }) {
-  /** @type {Part[]} */
-  const parts = [];
-  /**
-   * @param {string} linear
-   * @param {string} name
-   * @param {number} rows
-   * @param {number} cols
-   * @param {number} copies how many matrices are fused in the tensor
-   * @param {number} place which of them this is
-   */
-  const add = (linear, name, rows, cols, copies, place) => {
-    const { dtype, shape } = /** @type {Tensor} */ (tensors.get(name));
-    const index = shape.length === 3 ? /** @type {number} */ (expert) : 0;
-    const first = index * copies * rows * cols;
-    const step = fused === 'interleaved' && copies === 2 ? 2 : 1;
-    const row = transposed ? 1 : cols;
-    const col = transposed ? copies * rows : 1;
-    const base = first + place * row * (step === 2 ? 1 : rows);
-    const where = { tensor: name, dtype, rows };
-    parts.push({
-      parameter: `${linear}.weight`,
-      ...where,
-      cols,
-      base,
-      rowStride: row * step,
-      colStride: col,
-    });
-    const bias = biasName(name);
-    const found = tensors.get(bias);
-    if (!found || String(found.shape) !== String([...shape.slice(0, -2), copies * rows])) return;
-    const biasBase = index * copies * rows + place * (step === 2 ? 1 : rows);
-    const biasWhere = { tensor: bias, dtype: found.dtype, rows, cols: 1 };
-    parts.push({
-      parameter: `${linear}.bias`,
-      ...biasWhere,
-      base: biasBase,
-      rowStride: step,
-      colStride: 1,
-    });
-  };
-  if (fused) {
-    const gateAt = fused === 'up-gate' ? 1 : 0;
-    add('gate_proj', names.gateUp, dFf, d, 2, gateAt);
-    add('up_proj', names.gateUp, dFf, d, 2, 1 - gateAt);
-  } else {
-    add('gate_proj', names.gate, dFf, d, 1, 0);
-    add('up_proj', names.up, dFf, d, 1, 0);
-  }
-  add('down_proj', names.down, d, dFf, 1, 0);
-  return parts;
 }
 
 /**
@@ -280,7 +208,7 @@ function variant({ module, layer }, { has }, config, types) {
 /**
  * Widths against the config, where it says anything about them.
  * @param {Group} group
- * @param {Shapes} shapes
+ * @param {import('./placement.js').Shapes} shapes
  * @param {Contents} contents
  * @param {Record<string, unknown>} config
  * @param {string[]} types
@@ -291,16 +219,16 @@ function widthError({ module, expert }, { d, dFf }, { meta }, config, types) {
     return new GatedMLPError('ERR_SHAPE', message);
   }
   const claims = widthsOf(config, types);
-  for (const [what, value, allowed] of /** @type {const} */ ([
-    ['d', d, claims.d],
-    ['dFf', dFf, claims.dFf],
+  // Experts that every token goes through are often made as one of several times the width.
+  const shared = /expert|shared/.test(module);
+  const fits = claims.dFf.some((width) => width === dFf || (shared && dFf % width === 0));
+  for (const [what, value, allowed, fine] of /** @type {const} */ ([
+    ['d', d, claims.d, claims.d.includes(d)],
+    ['dFf', dFf, claims.dFf, fits],
   ])) {
-    if (allowed.length > 0 && !allowed.includes(value)) {
-      return new GatedMLPError(
-        'ERR_SHAPE',
-        `${module}: ${what} is ${value} by the tensors' shapes and ${allowed.join(' or ')} by config.json`,
-      );
-    }
+    if (allowed.length === 0 || fine) continue;
+    const message = `${module}: ${what} is ${value} by the tensors' shapes and ${allowed.join(' or ')} by config.json`;
+    return new GatedMLPError('ERR_SHAPE', message);
   }
   return null;
 }

@@ -1,6 +1,6 @@
 // The table of families: which tensor names make a gated MLP, which half of a fused matrix is the gate, which way round it
 // is stored, and what must be refused by name. Facts only; scan.js and resolve.js apply them. Adding a family is adding
-// a row here and a golden under fixtures/goldens/families, made by the family's own class.
+// a row here and a golden under fixtures/goldens, made by the family's own class.
 //
 // The order of a fused matrix never follows from its shape. It is in this table or it must be given by the caller.
 
@@ -12,7 +12,8 @@
  * @property {FusedOrder} fused
  * @property {boolean} [transposed] stored [in, out], as for x @ W
  * @property {RegExp} [where] only below such a prefix
- * @property {string | null} golden a folder of fixtures/goldens/families, or null: recognised, and refused by name
+ * @property {string | null} golden a folder of fixtures/goldens/families or family-rows, or null: recognised, and
+ *   refused by name
  */
 /**
  * One way of naming the matrices. Names are relative to the module that holds them.
@@ -21,8 +22,11 @@
  * @property {{ gate: string, up: string, down: string } | { gateUp: string, down: string }} names
  * @property {string[] | null} [types] only with these model types
  * @property {boolean} [transposed] of separate matrices
+ * @property {boolean} [expertsByRows] experts lie one below the other in matrices [experts * dFf, d], down_proj like the
+ *   others; the config says how many there are
  * @property {Order[]} [orders] of fused ones
  * @property {'gelu_new' | 'gelu' | 'silu' | null} [act] where the config does not name one; null: it must be given
+ * @property {'silu'} [fixedAct] whatever the config says
  * @property {string | null} [golden] of separate matrices
  */
 
@@ -49,7 +53,7 @@ export const NAMINGS = [
     names: { gateUp: 'gate_up_proj.weight', down: 'down_proj.weight' },
     orders: [
       {
-        types: ['phi3', 'phi3small', 'phi3_v', 'phi4mm', 'phi4_multimodal'],
+        types: ['phi3', 'phi3_v', 'phi4mm', 'phi4_multimodal'],
         fused: 'up-gate',
         where: /audio/,
         golden: null,
@@ -77,10 +81,11 @@ export const NAMINGS = [
       { types: ['llama4', 'llama4_text'], fused: 'gate-up', transposed: true, golden: 'llama4' },
       { types: ['gpt_oss'], fused: 'interleaved', transposed: true, golden: 'gpt_oss' },
       {
-        types: ['mixtral', 'minimax', 'phimoe', 'gemma4', 'gemma4_text'],
+        types: ['mixtral', 'minimax', 'phimoe'],
         fused: 'gate-up',
         golden: null,
       },
+      { types: ['gemma4', 'gemma4_text'], fused: 'gate-up', golden: 'gemma4_text' },
     ],
   },
   {
@@ -107,7 +112,7 @@ export const NAMINGS = [
   {
     family: 'nomic-bert',
     names: { gate: 'fc12.weight', up: 'fc11.weight', down: 'fc2.weight' },
-    golden: null,
+    golden: 'nomic_bert',
   },
   {
     family: 'LLaDA',
@@ -124,7 +129,8 @@ export const NAMINGS = [
     family: 'DBRX',
     names: { gate: 'mlp.w1', up: 'mlp.v1', down: 'mlp.w2' },
     types: ['dbrx'],
-    golden: null,
+    expertsByRows: true,
+    golden: 'dbrx',
   },
   {
     family: 'ChatGLM',
@@ -146,7 +152,7 @@ export const NAMINGS = [
   {
     family: 'GTE',
     names: { gateUp: 'up_gate_proj.weight', down: 'down_proj.weight' },
-    orders: [{ types: null, fused: 'up-gate', golden: null }],
+    orders: [{ types: null, fused: 'up-gate', golden: 'gte' }],
   },
   {
     family: 'jina-bert-v2',
@@ -177,27 +183,31 @@ export const NAMINGS = [
   {
     family: 'DINOv2 giant',
     names: { gateUp: 'weights_in.weight', down: 'weights_out.weight' },
-    orders: [{ types: null, fused: 'gate-up', golden: null }],
+    fixedAct: 'silu',
+    orders: [{ types: null, fused: 'gate-up', golden: 'dinov2' }],
   },
   {
     family: 'Granite MoE, JetMoE',
     names: { gateUp: 'input_linear.weight', down: 'output_linear.weight' },
-    orders: [{ types: null, fused: 'gate-up', golden: null }],
+    orders: [{ types: null, fused: 'gate-up', golden: 'granitemoe' }],
   },
   {
     family: 'Moonshine, Moshi',
     names: { gateUp: 'fc1.weight', down: 'fc2.weight' },
     types: ['moonshine', 'moshi', 'kyutai_speech_to_text'],
     orders: [
-      { types: ['moonshine'], fused: 'up-gate', where: /decoder/, golden: null },
-      { types: ['moshi', 'kyutai_speech_to_text'], fused: 'gate-up', golden: null },
+      { types: ['moonshine'], fused: 'up-gate', where: /decoder/, golden: 'moonshine' },
+      { types: ['moshi', 'kyutai_speech_to_text'], fused: 'gate-up', golden: 'moshi' },
     ],
   },
   {
     family: 'Aria experts',
     names: { gateUp: 'fc1.weight', down: 'fc2.weight' },
+    fixedAct: 'silu',
     types: ['aria', 'aria_text'],
-    orders: [{ types: ['aria', 'aria_text'], fused: 'gate-up', transposed: true, golden: null }],
+    orders: [
+      { types: ['aria', 'aria_text'], fused: 'gate-up', transposed: true, golden: 'aria_text' },
+    ],
   },
   {
     family: 'Inkling',
@@ -234,6 +244,12 @@ export const VARIANTS = [
     types: ['falcon_h1'],
     applies: (config) =>
       !Array.isArray(config.mlp_multipliers) || config.mlp_multipliers.some((m) => Number(m) !== 1),
+  },
+  {
+    name: 'Inkling',
+    formula: 'the output multiplied by a learned global_scale',
+    types: ['inkling', 'inkling_text', 'inkling_mm_model'],
+    applies: () => true,
   },
   {
     name: 'DeepSeek V4',
