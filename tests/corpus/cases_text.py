@@ -149,6 +149,8 @@ def escape_cases():
         "high then high": "\\ud83d\\ud83d",
         "high, high, low": "\\ud83d\\ud83d\\ude00",
         "high then short escape": "\\ud83d\\n",
+        "high then \\n and the digits of a low": "\\ud83d\\nde00",
+        "high then xu and the digits of a low": "\\ud83dxude00",
         "high then \\u0041": "\\ud83d\\u0041",
         "low then high": "\\ude00\\ud83d",
         "high then \\ue000": "\\ud83d\\ue000",
