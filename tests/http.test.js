@@ -11,7 +11,7 @@ import { llamaTensors, makeSafetensors, pattern } from './helpers/make-safetenso
 
 /** @typedef {import('../src/binding/errors.js').GatedMLPError} GatedMLPError */
 
-const QUICK = { baseDelay: 1, maxDelay: 20, idleTimeout: 2000 };
+const QUICK = { baseDelay: 1, maxDelay: 20 };
 const LAYERS = ['05', '11', '24'];
 const KIB = 1024;
 

@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 /** @typedef {import('./fault-server.js').Exchange} Exchange */
 /** @typedef {import('./fault-server.js').Fault} Fault */
 /** @typedef {'right' | 'ERR_HTTP' | 'ERR_SAFETENSORS'} Outcome */
-/** @typedef {{ name: string, answer: Fault, once: Outcome, always: Outcome }} NamedFault */
+/** @typedef {{ name: string, answer: Fault, once: Outcome, always: Outcome, silent: boolean }} NamedFault silent: ends by patience alone */
 
 /** @type {NamedFault[]} */
 export const FAULTS = [];
@@ -18,7 +18,8 @@ export const FAULTS = [];
  * @param {Fault} answer
  */
 function fault(name, once, always, answer) {
-  FAULTS.push({ name, answer, once, always });
+  const silent = /silence|no answer at all/.test(name);
+  FAULTS.push({ name, answer, once, always, silent });
 }
 
 /** @param {Exchange} x */
