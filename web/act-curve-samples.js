@@ -13,15 +13,13 @@ const STEP = 1 / 64;
 const REFINEMENT = 1024;
 
 /**
- * @param {GatedMLP} mlp  d = d_ff = 1
- * @param {number} weight its single gate weight
+ * @param {GatedMLP} mlp  one whose gate is x itself
  * @param {number} from
  * @param {number} step
  * @param {number} count
  */
-function sweep(mlp, weight, from, step, count) {
-  const x = Float32Array.from({ length: count }, (_, i) => (from + i * step) / weight);
-  const trace = mlp.trace(x);
+function sweep(mlp, from, step, count) {
+  const trace = mlp.trace(Float32Array.from({ length: count }, (_, i) => from + i * step));
   const samples = {
     g: /** @type {Float32Array} */ (trace.gate),
     a: /** @type {Float32Array} */ (trace.act),
@@ -36,19 +34,12 @@ function sweep(mlp, weight, from, step, count) {
  */
 export async function sampleActivation(act, runtime) {
   const mlp = await GatedMLP.create(1, 1, { act, runtime });
-  const [[, { data }]] = mlp.namedParameters();
-  // A weight of either sign is fine: x is divided by it.
-  const weight = data[0];
-  const curve = sweep(mlp, weight, -REACH, STEP, (2 * REACH) / STEP + 1);
+  const one = { shape: [1, 1], data: Float32Array.of(1) };
+  mlp.loadStateDict({ 'gate_proj.weight': one, 'up_proj.weight': one, 'down_proj.weight': one });
+  const curve = sweep(mlp, -REACH, STEP, (2 * REACH) / STEP + 1);
   let shape = actShape(curve.g, curve.a);
   if (shape.depth > 0 && Number.isFinite(shape.depth)) {
-    const fine = sweep(
-      mlp,
-      weight,
-      shape.shutBelow - STEP,
-      (2 * STEP) / REFINEMENT,
-      REFINEMENT + 1,
-    );
+    const fine = sweep(mlp, shape.shutBelow - STEP, (2 * STEP) / REFINEMENT, REFINEMENT + 1);
     shape = actShape(fine.g, fine.a);
   }
   mlp.dispose();

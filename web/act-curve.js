@@ -85,7 +85,7 @@ export class ActCurveChart {
    */
   #drawFrame({ curve, shape, tau }, inside, x, y) {
     const { g } = curve;
-    this.#path.setAttribute('d', `M${points(curve, inside, x, y)}`);
+    this.#path.setAttribute('d', `M${pathOf(curve, inside, x, y)}`);
     setAttributes(this.#tau, {
       x: MARGIN.left,
       width: WIDTH - MARGIN.left - MARGIN.right,
@@ -96,7 +96,7 @@ export class ActCurveChart {
     this.#areas.replaceChildren(
       ...bands.map(({ gateClass, from, to }) => {
         const within = indicesWithin(g, from, to);
-        const d = `M${x(from)} ${y(0)}L${points(curve, within, x, y)}L${x(to)} ${y(0)}Z`;
+        const d = `M${x(from)} ${y(0)}L${pathOf(curve, within, x, y)}L${x(to)} ${y(0)}Z`;
         return svg('path', { class: `area band-${CLASS_NAMES[gateClass]}`, d });
       }),
     );
@@ -124,7 +124,7 @@ export class ActCurveChart {
  * @param {number} end
  * @returns {Scale}
  */
-function scale(from, to, start, end) {
+export function scale(from, to, start, end) {
   const map = (/** @type {number} */ value) =>
     start + ((value - from) / (to - from)) * (end - start);
   return Object.assign(map, { from, to });
@@ -156,7 +156,7 @@ function indicesWithin(g, from, to) {
  * @param {Scale} x
  * @param {Scale} y
  */
-function points({ g, a }, { first, last }, x, y) {
+export function pathOf({ g, a }, { first, last }, x, y) {
   const stride = Math.max(1, Math.floor((last - first) / (2 * WIDTH)));
   const path = [];
   for (let i = first; i <= last; i += stride)

@@ -1,9 +1,10 @@
 // The controls that stand in the markup: layer, prompt, token and sort order, the theme switch, the dialog's button.
-// They read the state to show it and hand changes to the page.
+// They hand changes to the page; the function that comes back shows a state on them.
 
-import { SORT_KEYS } from './definitions.js';
 import { byId, el } from './dom.js';
 import { SHIPPED } from './models.js';
+import { SORT_KEYS } from './orders.js';
+import { NOTHING_HELD } from './state.js';
 import { text } from './text.js';
 
 const THEMES = /** @type {const} */ (['auto', 'light', 'dark']);
@@ -21,10 +22,10 @@ function fillSelect(id, options) {
 }
 
 /**
- * @param {{ state: () => State, change: (patch: Partial<State>) => void, leaveForeign: () => void,
+ * @param {{ change: (patch: Partial<State>) => void, leaveForeign: () => void,
  *   openDialog: () => void }} page
  */
-export function bindControls({ state, change, leaveForeign, openDialog }) {
+export function bindControls({ change, leaveForeign, openDialog }) {
   const layer = fillSelect(
     'layer-select',
     SHIPPED.layers.map((n) => [String(n), String(n)]),
@@ -38,20 +39,19 @@ export function bindControls({ state, change, leaveForeign, openDialog }) {
     SORT_KEYS.map((key) => [key, text.sorts[key]]),
   );
   const token = /** @type {HTMLSelectElement} */ (byId('token-select'));
-  const show = () => {
-    layer.value = String(state().layer);
-    prompt.value = state().prompt;
-    sort.value = state().sort;
+  /** @param {State} state */
+  const show = (state) => {
+    layer.value = String(state.layer);
+    prompt.value = state.prompt;
+    sort.value = state.sort;
   };
-  show();
-  window.addEventListener('popstate', () => queueMicrotask(show));
   layer.addEventListener('change', () => {
     leaveForeign();
-    change({ layer: Number(layer.value), closed: [] });
+    change({ layer: Number(layer.value), ...NOTHING_HELD });
   });
   prompt.addEventListener('change', () => {
     leaveForeign();
-    change({ prompt: prompt.value, token: 0, closed: [] });
+    change({ prompt: prompt.value, token: 0, ...NOTHING_HELD });
   });
   token.addEventListener('change', () => change({ token: Number(token.value) }));
   sort.addEventListener('change', () =>
@@ -59,6 +59,7 @@ export function bindControls({ state, change, leaveForeign, openDialog }) {
   );
   byId('load-open').addEventListener('click', openDialog);
   bindTheme();
+  return show;
 }
 
 function bindTheme() {

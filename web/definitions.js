@@ -76,20 +76,6 @@ export function countClasses(gate, act, token, width, tau, shape, units = width)
 }
 
 /**
- * The units of a token whose gate is closed: the set S of the error E(S).
- * @param {Float32Array} act
- * @param {number} token
- * @param {number} width
- * @param {number} tau
- * @returns {number[]}
- */
-export function closedUnits(act, token, width, tau) {
-  const units = [];
-  for (let j = 0; j < width; j++) if (Math.abs(act[token * width + j]) < tau) units.push(j);
-  return units;
-}
-
-/**
  * ||d_j|| for every unit.
  * @param {Float32Array} down  [d, dFf]
  * @param {number} d
@@ -176,60 +162,6 @@ export function largestTokenError(ours, reference, d) {
     if (!(error <= worst)) [worst, token] = [error, t];
   }
   return { worst, token, tokens: reference.length / d };
-}
-
-/** @typedef {'mean' | 'c' | 'a' | 'g' | 'index'} SortKey */
-/** @type {readonly SortKey[]} */
-export const SORT_KEYS = ['mean', 'g', 'a', 'c', 'index'];
-
-/**
- * Units in the order in which the map shows them: by g averaged over the tokens (most negative first), or for one token
- * by g, by contribution or |a| (largest first); or by number.
- * @param {{ gate: Float32Array, act: Float32Array, contribution: Float32Array | null, dFf: number }} trace
- * @param {number} token
- * @param {SortKey} key
- */
-export function unitOrder({ gate, act, contribution, dFf }, token, key) {
-  const order = Uint32Array.from({ length: dFf }, (_, j) => j);
-  const row = token * dFf;
-  if (key === 'c' && contribution !== null) {
-    return order.sort((i, j) => contribution[row + j] - contribution[row + i] || i - j);
-  }
-  if (key === 'mean') {
-    const mean = meanGates(gate, dFf);
-    return order.sort((i, j) => mean[i] - mean[j] || i - j);
-  }
-  if (key === 'g') return order.sort((i, j) => gate[row + i] - gate[row + j] || i - j);
-  if (key === 'a') {
-    return order.sort((i, j) => Math.abs(act[row + j]) - Math.abs(act[row + i]) || i - j);
-  }
-  return order;
-}
-
-/**
- * Each unit's g, summed over the tokens but the first: that one is a place of its own (its gates can be tenfold).
- * @param {Float32Array} gate  [tokens, dFf]
- * @param {number} dFf
- */
-function meanGates(gate, dFf) {
-  const sums = new Float64Array(dFf);
-  const first = gate.length > dFf ? dFf : 0;
-  for (let i = first; i < gate.length; i++) sums[i % dFf] += gate[i];
-  return sums;
-}
-
-/**
- * Rank of a unit by contribution at a token, 1 for the largest.
- * @param {Float32Array} contribution
- * @param {number} token
- * @param {number} width
- * @param {number} unit
- */
-export function rankOf(contribution, token, width, unit) {
-  const own = contribution[token * width + unit];
-  let rank = 1;
-  for (let i = token * width; i < (token + 1) * width; i++) if (contribution[i] > own) rank++;
-  return rank;
 }
 
 /**

@@ -5,7 +5,6 @@
 import { GatedMLP, openCheckpoint, Runtime } from '../src/binding/index.js';
 import { sampleActivation } from './act-curve-samples.js';
 import {
-  closedUnits,
   columnNorms,
   contributions,
   largestTokenError,
@@ -13,6 +12,7 @@ import {
   outputChange,
 } from './definitions.js';
 import { hiddenName, layerFile, layerUrl, SHIPPED } from './models.js';
+import { dropOrder, SCORES } from './orders.js';
 import { probeStates } from './probe.js';
 import { FileRecorder } from './recording-fetch.js';
 
@@ -25,6 +25,8 @@ const PROGRESS_EVERY_MS = 60;
 /** A preview traces every row that has landed, so it is not worth one for each chunk of the network. */
 const PREVIEW_EVERY_ROWS = 96;
 const CHANNELS_SHOWN = 10;
+/** Points of an error curve, from nothing dropped to everything. */
+const CURVE_POINTS = 33;
 
 /**
  * The page's runtime computes in float32.
@@ -42,7 +44,8 @@ export class Engine {
   /** @type {import('../src/binding/index.js').Checkpoint | null} */
   #opened = null;
   #abort = new AbortController();
-  /** What is on show. @type {{ mlp: GatedMLP, x: Float32Array, y: Float32Array, act: Float32Array } | null} */
+  /** What is on show. @type {{ mlp: GatedMLP, x: Float32Array, y: Float32Array,
+   *   traced: import('./orders.js').Traced } | null} */
   #shown = null;
 
   /** Stops whatever is being loaded. */
@@ -87,27 +90,51 @@ export class Engine {
   }
 
   /**
-   * The output of one token with some gates held shut, computed anew.
+   * The output of one token with some gates held, computed anew.
    * @param {number} token
-   * @param {number[]} units
+   * @param {import('./protocol.js').Hold[]} holds
    */
-  close(token, units) {
-    const { before, after } = this.#withClosed(token, units);
-    return {
-      ...outputChange(before, after),
-      channels: mostMovedChannels(before, after, CHANNELS_SHOWN),
-    };
+  hold(token, holds) {
+    const { mlp, x, y } = this.#shownOrThrow();
+    const [from, to] = [token * mlp.d, (token + 1) * mlp.d];
+    const trace = mlp.trace(x.subarray(from, to), { hold: holds });
+    const [before, after] = [y.subarray(from, to), floats(trace.output)];
+    trace.dispose();
+    const channels = mostMovedChannels(before, after, CHANNELS_SHOWN);
+    return { ...outputChange(before, after), channels };
   }
 
   /**
-   * E(S) for S = the closed gates of a token.
+   * E(k): the token's output without its k least units, by each of the four scores. One trace a score: the token is
+   * repeated, and each copy has its own gates held shut.
    * @param {number} token
-   * @param {number} tau
+   * @returns {import('./protocol.js').ErrorCurves}
    */
-  cost(token, tau) {
-    const { mlp, act } = this.#shownOrThrow();
-    const { before, after } = this.#withClosed(token, closedUnits(act, token, mlp.dFf, tau));
-    return { relative: outputChange(before, after).relative };
+  curves(token) {
+    const { mlp, x, y, traced } = this.#shownOrThrow();
+    const [from, to] = [token * mlp.d, (token + 1) * mlp.d];
+    const dropped = Array.from({ length: CURVE_POINTS }, (_, i) =>
+      Math.round((i * mlp.dFf) / (CURVE_POINTS - 1)),
+    );
+    const copies = new Float32Array(CURVE_POINTS * mlp.d);
+    dropped.forEach((_, i) => {
+      copies.set(x.subarray(from, to), i * mlp.d);
+    });
+    const errors = SCORES.map((score) => {
+      const order = dropOrder(traced, token, score);
+      const hold = dropped.flatMap((count, copy) =>
+        Array.from(order.subarray(0, count), (unit) => ({ unit, token: copy, value: 0 })),
+      );
+      const trace = mlp.trace(copies, { hold });
+      const outputs = floats(trace.output);
+      trace.dispose();
+      return dropped.map((_, i) => {
+        const after = outputs.subarray(i * mlp.d, (i + 1) * mlp.d);
+        return outputChange(y.subarray(from, to), after).relative;
+      });
+    });
+    const [a, u, h, c] = errors;
+    return { dropped, errors: { a, u, h, c } };
   }
 
   /**
@@ -203,7 +230,18 @@ export class Engine {
   #trace({ mlp, norms, activation }, x) {
     const trace = mlp.trace(x);
     const [gate, act, up, hidden] = [trace.gate, trace.act, trace.up, trace.hidden].map(floats);
-    this.#shown = { mlp, x, y: floats(trace.output), act: act.slice() };
+    const contribution = contributions(hidden, norms);
+    const y = floats(trace.output);
+    // The arrays that go to the page are transferred; the error curves need them here as well.
+    const traced = {
+      gate: gate.slice(),
+      act: act.slice(),
+      up: up.slice(),
+      hidden: hidden.slice(),
+      contribution: contribution.slice(),
+      dFf: mlp.dFf,
+    };
+    this.#shown = { mlp, x, y, traced };
     trace.dispose();
     return {
       tokens: trace.tokens,
@@ -215,25 +253,10 @@ export class Engine {
       dFf: mlp.dFf,
       act: mlp.act,
       dtype: mlp.dtype,
-      contribution: contributions(hidden, norms),
+      contribution,
       columnNorms: norms,
       ...activation,
     };
-  }
-
-  /**
-   * @param {number} token
-   * @param {number[]} units
-   */
-  #withClosed(token, units) {
-    const { mlp, x, y } = this.#shownOrThrow();
-    const row = [token * mlp.d, (token + 1) * mlp.d];
-    const trace = mlp.trace(x.subarray(row[0], row[1]), {
-      hold: units.map((unit) => ({ unit, value: 0 })),
-    });
-    const after = floats(trace.output);
-    trace.dispose();
-    return { before: y.subarray(row[0], row[1]), after };
   }
 }
 

@@ -33,7 +33,13 @@ export function percent(share) {
   const size = Math.abs(value);
   if (size > 0 && size < 1e-5) return `${scientific(value)}\u202f%`;
   const small = size > 0 && size < 0.01;
-  const decimals = small ? 1 - Math.floor(Math.log10(size)) : size >= 10 || size === 0 ? 0 : size >= 1 ? 1 : 2;
+  const decimals = small
+    ? 1 - Math.floor(Math.log10(size))
+    : size >= 10 || size === 0
+      ? 0
+      : size >= 1
+        ? 1
+        : 2;
   return `${size.toFixed(decimals).replace(/^/, value < 0 ? MINUS : '')}\u202f%`;
 }
 

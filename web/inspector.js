@@ -2,11 +2,13 @@
 // over all tokens, and what happens when it is closed. It shows what it is handed; closing is asked of the caller.
 
 import { ActCurveChart } from './act-curve.js';
+import { actAt } from './analysis.js';
 import { channelChanges, nextTokenBars, unitOverTokens } from './bar-charts.js';
 import { CLASS_NAMES } from './colours.js';
-import { CROSSING, LEAKING, OPEN, rankOf, SHUT, signCases } from './definitions.js';
+import { CROSSING, LEAKING, OPEN, SHUT, signCases } from './definitions.js';
 import { el } from './dom.js';
 import { number, percent } from './format.js';
+import { rankOf } from './orders.js';
 import { text } from './text.js';
 
 /** @typedef {import('./scene.js').Scene} Scene */
@@ -14,11 +16,14 @@ import { text } from './text.js';
 /** @typedef {import('./protocol.js').EffectMessage} EffectMessage */
 /** @typedef {ReturnType<typeof import('./recorded-runs.js').recordedGuesses>} Guesses */
 /**
- * What was computed for the pinned cell: closing it alone, and the gates closed by hand together.
+ * What was computed for the pinned cell: closing it alone, and all that is held by hand together.
  * @typedef {{ alone: EffectMessage | null, together: EffectMessage | null, guesses: Guesses }} Effects
  */
 
 const words = text.inspector;
+/** The slider of g: its reach to both sides, and its step, which is that of the activation's samples. */
+const WHAT_IF_REACH = 12;
+const WHAT_IF_STEP = 1 / 64;
 
 export class Inspector {
   #title = el('h2', { id: 'inspector-title' });
@@ -32,6 +37,9 @@ export class Inspector {
   #tokens = el('figure', { class: 'over-tokens' });
   #button = el('button', { type: 'button', class: 'primary', id: 'close-gate' });
   #effect = el('p', { class: 'effect', id: 'effect' });
+  #whatIf = el('input', { type: 'range', id: 'what-if', step: WHAT_IF_STEP });
+  #whatIfResult = el('output', { for: 'what-if' });
+  #asIs = el('button', { type: 'button', class: 'link' }, words.asIs);
   #channels = el('figure', { class: 'channel-figure' });
   #recorded = el('figure', { class: 'recorded' });
   #body = el('div', { class: 'inspector-body' });
@@ -39,9 +47,11 @@ export class Inspector {
 
   /**
    * @param {HTMLElement} host
-   * @param {{ onToggleClosed: () => void }} actions
+   * @param {{ onToggleClosed: () => void, onWhatIf: (gate: number | null) => void }} actions
    */
-  constructor(host, { onToggleClosed }) {
+  constructor(host, { onToggleClosed, onWhatIf }) {
+    this.#whatIf.addEventListener('input', () => onWhatIf(Number(this.#whatIf.value)));
+    this.#asIs.addEventListener('click', () => onWhatIf(null));
     this.#button.addEventListener('click', onToggleClosed);
     this.#body.append(
       el(
@@ -55,6 +65,14 @@ export class Inspector {
       this.#product,
       this.#tokens,
       el('div', { class: 'close-row' }, this.#button, this.#effect),
+      el(
+        'div',
+        { class: 'what-if-row' },
+        el('label', { for: 'what-if' }, words.whatIf),
+        this.#whatIf,
+        this.#asIs,
+        this.#whatIfResult,
+      ),
       this.#recorded,
       this.#channels,
     );
@@ -81,6 +99,7 @@ export class Inspector {
     this.#updateProduct(scene, cell);
     this.#updateTokens(scene, cell);
     this.#updateEffects(scene, effects, pinned);
+    this.#updateWhatIf(scene, cell, effects.together, pinned);
   }
 
   /**
@@ -168,39 +187,55 @@ export class Inspector {
 
   /**
    * @param {Scene} scene
+   * @param {Cell} cell
+   * @param {EffectMessage | null} together
+   * @param {boolean} pinned
+   */
+  #updateWhatIf({ state, numbers, isWhole }, { token, unit }, together, pinned) {
+    const { gate, dFf, curve } = numbers;
+    const own = gate[token * dFf + unit];
+    const reach = Math.max(WHAT_IF_REACH, Math.ceil(Math.abs(own)));
+    const { whatIf } = state;
+    this.#whatIf.min = String(-reach);
+    this.#whatIf.max = String(reach);
+    this.#whatIf.value = String(pinned && whatIf !== null ? whatIf : own);
+    this.#whatIf.disabled = !pinned || !isWhole;
+    this.#asIs.hidden = !pinned || whatIf === null;
+    const act = number(actAt(curve, whatIf ?? own));
+    const share = together === null ? '\u2026' : percent(together.relative);
+    this.#whatIfResult.textContent =
+      pinned && whatIf !== null ? words.whatIfResult(act, share) : number(own);
+  }
+
+  /**
+   * @param {Scene} scene
    * @param {Effects} effects
    * @param {boolean} pinned
    */
-  #updateEffects({ state, isWhole }, { alone, together, guesses }, pinned) {
+  #updateEffects({ state, isWhole }, { alone, guesses }, pinned) {
     const closed = state.unit !== null && state.closed.includes(state.unit);
     this.#button.textContent = closed ? words.reopen : words.close;
     this.#button.setAttribute('aria-pressed', String(closed));
     this.#button.disabled = !pinned || !isWhole;
-    const shown = closed ? together : alone;
-    this.#effect.textContent =
-      shown === null || !pinned ? '' : effectSentence(shown, closed, state);
+    this.#effect.textContent = alone === null || !pinned ? '' : effectSentence(alone, closed);
     this.#recorded.hidden = guesses === null || !pinned;
     if (guesses !== null && pinned) {
       const caption = el('figcaption', {}, words.recorded, el('small', {}, words.recordedNote));
       this.#recorded.replaceChildren(caption, nextTokenBars(guesses, closed));
     }
-    this.#channels.hidden = shown === null || !pinned;
-    if (shown !== null && pinned) {
+    this.#channels.hidden = alone === null || !pinned;
+    if (alone !== null && pinned) {
       const caption = el('figcaption', {}, words.channels);
-      this.#channels.replaceChildren(caption, channelChanges(shown.channels));
+      this.#channels.replaceChildren(caption, channelChanges(alone.channels));
     }
   }
 }
 
 /**
- * @param {EffectMessage} effect
+ * @param {EffectMessage} effect of the pinned unit alone
  * @param {boolean} closed
- * @param {import('./state.js').State} state
  */
-function effectSentence({ relative, along, cosine }, closed, state) {
+function effectSentence({ relative, along, cosine }, closed) {
   const share = percent(relative);
-  if (!closed) return words.wouldMove(share, percent(along));
-  const units = state.closed.length;
-  const angle = number(cosine, 2);
-  return units > 1 ? words.movedMany(units, share, angle) : words.moved(share, angle);
+  return closed ? words.moved(share, number(cosine, 2)) : words.wouldMove(share, percent(along));
 }

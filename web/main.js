@@ -1,21 +1,24 @@
 // The page: holds the state, asks the worker, hands each view one scene to draw. Every change goes through `change` (the
 // state), `point` (the hover) or an answer of the worker, and ends in one `render` a frame.
 
+import { Analysis, guessesFor } from './analysis.js';
 import { Badge, verdict } from './badge.js';
 import { CellGrid } from './cell-grid.js';
+import { Charts } from './charts.js';
 import { ClassBar } from './class-bar.js';
 import { onSchemeChange, readPalette } from './colours.js';
 import { bindControls } from './controls.js';
 import { byId } from './dom.js';
+import { HandPanel } from './hand-panel.js';
 import { Heatmap } from './heatmap.js';
 import { Inspector } from './inspector.js';
 import { errorInWords, LoadDialog } from './load-dialog.js';
 import { SHIPPED } from './models.js';
 import { WorkerClient } from './protocol.js';
-import { recordedGuesses } from './recorded-runs.js';
 import { numbersOfPreview, numbersOfTrace, Scene } from './scene.js';
 import { Sentence } from './sentence.js';
-import { formatHash, parseHash } from './state.js';
+import { formatHash, NOTHING_HELD, parseHash } from './state.js';
+import { Tables } from './tables.js';
 import { text } from './text.js';
 import { Tile } from './tile.js';
 import { TokenStrip } from './token-strip.js';
@@ -23,7 +26,6 @@ import { TokenStrip } from './token-strip.js';
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('./scene.js').Cell} Cell */
 /** @typedef {import('./scene.js').Numbers} Numbers */
-/** @typedef {import('./inspector.js').Effects} Effects */
 /** @typedef {{ name: string, tokens: string[] }} Prompt */
 
 class Page {
@@ -45,14 +47,11 @@ class Page {
   #prompts = [];
   /** The layer of a loaded checkpoint; null: a shipped one. @type {import('./protocol.js').MlpSummary | null} */
   #foreign = null;
-  /** @type {Effects} */
-  #effects = { alone: null, together: null, guesses: null };
-  /** @type {number | null} */
-  #cost = null;
   /** @type {import('./recorded-runs.js').RecordedRuns | null} */
   #recorded = null;
-  /** What the worker was last asked, so that nothing is asked twice. */
-  #asked = { cost: '', effects: '' };
+  #analysis = new Analysis(this.#client, () => this.#schedule());
+  /** @type {(state: State) => void} */
+  #showControls;
   #loads = 0;
   #frame = 0;
 
@@ -67,7 +66,7 @@ class Page {
     cellAt: (x, y) => this.#heatmap.cellAt(x, y),
     onHover: (cell) => this.#point(cell),
     onPin: (cell) => this.#pin(cell),
-    onUnpin: () => this.#change({ unit: null, closed: [] }, true),
+    onUnpin: () => this.#change({ unit: null, ...NOTHING_HELD }, true),
     onToggleClosed: (cell) => this.#toggleClosed(cell),
   });
   #tile = new Tile(byId('tile'), {
@@ -79,7 +78,11 @@ class Page {
       const { token, unit } = this.#state;
       if (unit !== null) this.#toggleClosed({ token, unit });
     },
+    onWhatIf: (whatIf) => this.#change({ whatIf }),
   });
+  #hand = new HandPanel({ onChange: (patch) => this.#change(patch, true) });
+  #charts = new Charts({ onLayer: (layer) => this.#change({ layer, ...NOTHING_HELD }, true) });
+  #tables = new Tables({ onPin: (unit) => this.#change({ unit, whatIf: null }, true) });
   #dialog = new LoadDialog(this.#client, (mlp) => this.#showForeign(mlp));
 
   constructor() {
@@ -93,8 +96,7 @@ class Page {
       this.#receive(numbersOfPreview(preview, this.#pieces(preview.tokens)));
     });
     this.#client.on('progress', (progress) => this.#dialog.progress(progress));
-    bindControls({
-      state: () => this.#state,
+    this.#showControls = bindControls({
       change: (patch) => this.#change(patch, true),
       leaveForeign: () => {
         this.#foreign = null;
@@ -114,7 +116,6 @@ class Page {
     await this.#load();
     const runs = await fetch(SHIPPED.whatIfUrl);
     if (runs.ok) this.#recorded = await runs.json();
-    this.#asked.effects = '';
     this.#schedule();
   }
 
@@ -123,7 +124,10 @@ class Page {
     const before = this.#foreign;
     this.#foreign = mlp;
     try {
-      await this.#run({ kind: 'probe', prefix: mlp.prefix }, { token: 0, unit: null, closed: [] });
+      await this.#run(
+        { kind: 'probe', prefix: mlp.prefix },
+        { token: 0, unit: null, ...NOTHING_HELD },
+      );
     } catch (error) {
       this.#foreign = before;
       throw error;
@@ -153,7 +157,7 @@ class Page {
     const trace = await this.#client.request('show', { source });
     if (load !== this.#loads) return;
     this.#state = { ...this.#state, ...patch };
-    this.#receive(numbersOfTrace(trace, this.#pieces(trace.tokens)));
+    this.#receive(numbersOfTrace(trace, this.#pieces(trace.tokens), source.kind === 'shipped'));
     document.body.dataset.status = 'ready';
     if (source.kind === 'probe') {
       const assumed = this.#foreign?.act === null ? text.badge.assumed(trace.act) : '';
@@ -167,8 +171,7 @@ class Page {
 
   /** @param {number} tokens */
   #pieces(tokens) {
-    const prompt = this.#prompts.find(({ name }) => name === this.#state.prompt);
-    if (this.#foreign === null && prompt !== undefined) return prompt.tokens;
+    if (this.#foreign === null) return this.#promptTokens();
     return Array.from({ length: tokens }, (_, token) => text.probeToken(token));
   }
 
@@ -176,9 +179,6 @@ class Page {
   #receive(numbers) {
     this.#numbers = numbers;
     this.#hover = null;
-    this.#asked = { cost: '', effects: '' };
-    this.#cost = null;
-    this.#effects = { alone: null, together: null, guesses: null };
     const { token, unit, closed } = this.#state;
     this.#state = {
       ...this.#state,
@@ -199,14 +199,16 @@ class Page {
 
   /** @param {Cell} cell */
   #pin({ token, unit }) {
-    this.#change({ token, unit, closed: [] }, true);
+    const held = token === this.#state.token ? { whatIf: null } : NOTHING_HELD;
+    this.#change({ token, unit, ...held }, true);
   }
 
   /** @param {Cell} cell */
   #toggleClosed({ token, unit }) {
     const here = token === this.#state.token ? this.#state.closed : [];
     const closed = here.includes(unit) ? here.filter((other) => other !== unit) : [...here, unit];
-    this.#change({ token, unit, closed }, true);
+    const moved = token === this.#state.token ? {} : { set: null };
+    this.#change({ token, unit, closed, whatIf: null, ...moved }, true);
   }
 
   /**
@@ -216,9 +218,8 @@ class Page {
   #change(patch, isStep = false) {
     const before = this.#state;
     this.#state = { ...before, ...patch };
-    if (patch.token !== undefined && patch.token !== before.token && patch.closed === undefined) {
-      this.#state.closed = [];
-    }
+    const elsewhere = patch.token !== undefined && patch.token !== before.token;
+    if (elsewhere && patch.closed === undefined) Object.assign(this.#state, NOTHING_HELD);
     const address = formatHash(this.#state, this.#unknownKeys);
     if (isStep && address !== location.hash) history.pushState(null, '', address);
     else history.replaceState(null, '', address);
@@ -254,18 +255,23 @@ class Page {
       name,
       this.#foreign === null ? words : { label: text.probeModel, quote: '' },
     );
+    this.#showControls(this.#state);
     if (this.#numbers === null) return;
     const scene = new Scene(this.#numbers, this.#state, this.#hover, this.#scene);
     this.#scene = scene;
-    this.#sentence.update(scene, { layer: name, cost: this.#cost });
+    this.#analysis.follow(scene);
+    const { cost, alone, together, curves } = this.#analysis.results;
+    this.#sentence.update(scene, { layer: name, cost });
     this.#classBar.update(scene);
     this.#strip.update(scene);
     this.#heatmap.update(scene, this.#palette);
     this.#grid.update(scene);
     this.#tile.update(scene, this.#palette);
-    this.#inspector.update(scene, this.#effects, name);
+    this.#inspector.update(scene, { alone, together, guesses: this.#guesses() }, name);
     this.#captions(scene);
-    if (scene.isWhole) this.#askWorker();
+    this.#hand.update(scene, together);
+    this.#charts.update(scene, curves);
+    this.#tables.update(scene);
   }
 
   /** @param {Scene} scene */
@@ -278,49 +284,13 @@ class Page {
       hover === null || !scene.has(hover) ? text.readoutIdle : text.readout(scene.describe(hover));
   }
 
-  /** Asks for what the scene shows and is not known yet: the cost of the closed gates, the effect of closing one. */
-  #askWorker() {
-    const { token, tau, unit, closed } = this.#state;
-    const numbers = this.#numbers;
-    const costKey = `${token} ${tau}`;
-    if (costKey !== this.#asked.cost) {
-      this.#asked.cost = costKey;
-      this.#client.request('cost', { token, tau }).then(({ relative }) => {
-        if (this.#asked.cost !== costKey || this.#numbers !== numbers) return;
-        this.#cost = relative;
-        this.#schedule();
-      }, console.error);
-    }
-    const effectsKey = `${token} ${unit} ${closed}`;
-    if (effectsKey === this.#asked.effects) return;
-    this.#asked.effects = effectsKey;
-    if (unit === null) {
-      this.#effects = { alone: null, together: null, guesses: null };
-      return;
-    }
-    this.#computeEffects(token, unit, closed).then((effects) => {
-      if (this.#asked.effects !== effectsKey || this.#numbers !== numbers) return;
-      this.#effects = effects;
-      this.#schedule();
-    }, console.error);
+  #guesses() {
+    if (this.#foreign !== null) return null;
+    return guessesFor(this.#recorded, this.#state, this.#promptTokens());
   }
 
-  /**
-   * @param {number} token
-   * @param {number} unit
-   * @param {number[]} closed
-   * @returns {Promise<Effects>}
-   */
-  async #computeEffects(token, unit, closed) {
-    const [alone, together] = await Promise.all([
-      this.#client.request('close', { token, units: [unit] }),
-      closed.length === 0 ? null : this.#client.request('close', { token, units: closed }),
-    ]);
-    const { layer, prompt } = this.#state;
-    const tokens = this.#prompts.find(({ name }) => name === prompt)?.tokens ?? [];
-    const place = { prompt, layer, unit, token, next: tokens[token + 1] ?? null };
-    const guesses = this.#foreign === null ? recordedGuesses(this.#recorded, place) : null;
-    return { alone, together, guesses };
+  #promptTokens() {
+    return this.#prompts.find(({ name }) => name === this.#state.prompt)?.tokens ?? [];
   }
 
   /** @param {string} words */

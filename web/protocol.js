@@ -41,6 +41,11 @@
  * @typedef {{ moved: number, norm: number, relative: number, cosine: number, along: number,
  *   channels: ChannelChange[] }} EffectMessage
  */
+/** A gate held by hand: act(g) of the unit is `value`; 0 is shut. @typedef {{ unit: number, value: number }} Hold */
+/**
+ * E after dropping `dropped[i]` units, for each score.
+ * @typedef {{ dropped: number[], errors: Record<import('./orders.js').Score, number[]> }} ErrorCurves
+ */
 /** @typedef {{ prefix: string, layer: number | null, expert: number | null, d: number, dFf: number, act: string | null,
  *   dtype: string, byteLength: number }} MlpSummary */
 
@@ -49,8 +54,8 @@
  * @typedef {object} Requests
  * @property {{ send: { source: Source }, answer: TraceMessage }} show
  * @property {{ send: { layer: number, prompt: string }, answer: VerifyMessage }} verify
- * @property {{ send: { token: number, units: number[] }, answer: EffectMessage }} close
- * @property {{ send: { token: number, tau: number }, answer: { relative: number } }} cost
+ * @property {{ send: { token: number, holds: Hold[] }, answer: EffectMessage }} hold
+ * @property {{ send: { token: number }, answer: ErrorCurves }} curves
  * @property {{ send: { url: string }, answer: { mlps: MlpSummary[] } }} open
  * @property {{ send: Record<string, never>, answer: Record<string, never> }} cancel
  */

@@ -1,8 +1,9 @@
 // What is to be drawn, derived from the state and the latest numbers of the worker: class counts, unit order, names of
 // cells. The views read it and hold nothing of their own; it computes only counts and orders (definitions.js).
 
-import { classOf, countClasses, rankOf, unitOrder } from './definitions.js';
+import { classOf, countClasses } from './definitions.js';
 import { number, readable } from './format.js';
+import { rankOf, unitOrder } from './orders.js';
 import { text } from './text.js';
 
 /** @typedef {import('./state.js').State} State */
@@ -26,15 +27,17 @@ import { text } from './text.js';
  * @property {import('./protocol.js').ActCurve} curve
  * @property {import('./protocol.js').ActShape} shape
  * @property {string} act
+ * @property {boolean} isShipped  a shipped layer on a shipped text, not a probe
  */
 
 /**
  * @param {TraceMessage} trace
  * @param {string[]} pieces
+ * @param {boolean} isShipped
  * @returns {Numbers}
  */
-export function numbersOfTrace(trace, pieces) {
-  return { ...trace, arrived: trace.dFf, pieces: pieces.map(readable) };
+export function numbersOfTrace(trace, pieces, isShipped) {
+  return { ...trace, isShipped, arrived: trace.dFf, pieces: pieces.map(readable) };
 }
 
 /**
@@ -43,7 +46,14 @@ export function numbersOfTrace(trace, pieces) {
  * @returns {Numbers}
  */
 export function numbersOfPreview(preview, pieces) {
-  const missing = { up: null, hidden: null, contribution: null, columnNorms: null, act: '' };
+  const missing = {
+    up: null,
+    hidden: null,
+    contribution: null,
+    columnNorms: null,
+    act: '',
+    isShipped: false,
+  };
   return { ...preview, ...missing, arrived: preview.rows, pieces: pieces.map(readable) };
 }
 
@@ -80,8 +90,19 @@ export class Scene {
       sameNumbers && previous.state.tau === state.tau ? previous.counts : this.#newCounts();
   }
 
+  /** Whether it is a shipped layer on a shipped text. */
+  get isShipped() {
+    return this.numbers.isShipped;
+  }
+
   get isWhole() {
     return this.numbers.up !== null;
+  }
+
+  /** What the definitions work on. @returns {import('./orders.js').Traced} */
+  get traced() {
+    const { gate, activated, up, hidden, contribution, dFf } = this.numbers;
+    return { gate, act: activated, up, hidden, contribution, dFf };
   }
 
   /** The cell to look into: the one pointed at, else the pinned unit at the selected token. */
@@ -125,11 +146,9 @@ export class Scene {
   }
 
   #newOrder() {
-    const { gate, activated, contribution, dFf, arrived } = this.numbers;
     const { token, sort } = this.state;
-    const act = activated;
-    if (!this.isWhole) return unitOrder({ gate, act, contribution, dFf: arrived }, token, 'index');
-    return unitOrder({ gate, act, contribution, dFf }, token, sort);
+    if (this.isWhole) return unitOrder(this.traced, token, sort);
+    return unitOrder({ ...this.traced, dFf: this.numbers.arrived }, token, 'index');
   }
 
   #newCounts() {

@@ -2,8 +2,9 @@
 // A bad value becomes the default and is named in `notices`; keys that are not ours are kept. Nothing of a loaded file
 // or of a text ever gets into the URL.
 
-import { DEFAULT_TAU, MAX_TAU, MIN_TAU, SORT_KEYS } from './definitions.js';
+import { DEFAULT_TAU, MAX_TAU, MIN_TAU } from './definitions.js';
 import { OPENING, SHIPPED } from './models.js';
+import { SORT_KEYS, UNIT_SETS } from './orders.js';
 
 const VERSION = '1';
 
@@ -14,13 +15,22 @@ const VERSION = '1';
  * @property {number} token   selected token, from 0
  * @property {number | null} unit    pinned unit
  * @property {number} tau
- * @property {import('./definitions.js').SortKey} sort
+ * @property {import('./orders.js').SortKey} sort
  * @property {number[]} closed  units closed by hand, at the selected token
+ * @property {import('./orders.js').UnitSet | null} set  a whole set closed there
+ * @property {number | null} whatIf  the pinned unit's g, set by hand
  */
+
+/** Every gate as the model has it. */
+export const NOTHING_HELD = Object.freeze({
+  closed: /** @type {number[]} */ ([]),
+  set: null,
+  whatIf: null,
+});
 
 /** @returns {State} */
 export function openingState() {
-  return { ...OPENING, tau: DEFAULT_TAU, sort: 'mean', closed: [] };
+  return { ...OPENING, tau: DEFAULT_TAU, sort: 'mean', ...NOTHING_HELD };
 }
 
 /** @param {string} text */
@@ -58,6 +68,15 @@ const KEYS = /** @type {const} */ ({
       const units = text === '' ? [] : text.split(',').map(count);
       return units.includes(null) ? null : [...new Set(/** @type {number[]} */ (units))];
     },
+  },
+  set: {
+    field: 'set',
+    read: (/** @type {string} */ text) => UNIT_SETS.find((set) => set === text) ?? null,
+  },
+  g: {
+    field: 'whatIf',
+    read: (/** @type {string} */ text) =>
+      /^-?\d{1,3}(\.\d{1,6})?$/.test(text) ? Number(text) : null,
   },
 });
 

@@ -78,11 +78,10 @@ export const text = {
       `would move the output by ${relative} of its length (\u03c0 = ${along}).`,
     moved: (/** @type {string} */ relative, /** @type {string} */ cosine) =>
       `Closed by hand: the output moved by ${relative} of its length (cosine ${cosine}).`,
-    movedMany: (
-      /** @type {number} */ units,
-      /** @type {string} */ relative,
-      /** @type {string} */ cosine,
-    ) => `${units} gates closed by hand: the output moved by ${relative} (cosine ${cosine}).`,
+    whatIf: 'What if g were',
+    whatIfResult: (/** @type {string} */ act, /** @type {string} */ share) =>
+      `a = ${act}; the output would move by ${share}`,
+    asIs: 'as it is',
     channels: 'The ten output channels that move most',
     channelLabel: (
       /** @type {number} */ channel,
@@ -92,6 +91,40 @@ export const text = {
     recorded: 'What the whole model says next',
     recordedNote: 'recorded beforehand',
     below: (/** @type {string} */ share) => `< ${share}`,
+  },
+  hand: {
+    sets: {
+      closed: () => 'all closed',
+      leaking: () => 'all leaking',
+      negative: () => 'all negative',
+      least: (/** @type {number} */ kept) => `all but the ${kept} largest`,
+    },
+    closed: (/** @type {number} */ n) => (n === 1 ? 'One gate closed' : `${n} gates closed`),
+    whatIf: (/** @type {string} */ g) => `g of the pinned unit set to ${g}`,
+    result: (
+      /** @type {string[]} */ changes,
+      /** @type {string} */ share,
+      /** @type {string} */ cosine,
+    ) => `${changes.join(', ')}: the output moved by ${share} of its length (cosine ${cosine}).`,
+  },
+  charts: {
+    scores: { a: '|a|', u: '|u|', h: '|h|', c: 'c' },
+    reading: (/** @type {string} */ list) => `At an error of 20\u202f% one can drop, by ${list}.`,
+    errorsLabel:
+      'Four curves: the change of the output against the share of units dropped, least first by |a|, |u|, |h| and c.',
+    droppedAxis: '% of units dropped, least first',
+    gateAxis: (/** @type {number} */ beyond) => (beyond === 0 ? 'g' : `g (${beyond} beyond)`),
+    histogramReading: (/** @type {number} */ negative, /** @type {number} */ leaking) =>
+      `${negative} gates are negative; ${leaking} gates leak: they still pass something, with its sign turned.`,
+    histogramLabel: (/** @type {number} */ beyond) =>
+      `Histogram of g at this token, coloured by class, with the activation\u2019s curve; ${beyond} units lie beyond it.`,
+    layer: (/** @type {number} */ layer) => `Layer ${layer}`,
+    unread: 'not read yet (5.3 MB)',
+    shares: (
+      /** @type {string} */ closed,
+      /** @type {string} */ leaking,
+      /** @type {string} */ open,
+    ) => `${closed} closed, ${leaking} leaking, ${open} open`,
   },
   badge: {
     pending: 'Not checked yet',

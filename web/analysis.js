@@ -1,0 +1,128 @@
+// What the page has to ask the worker about the token on show: the cost of its closed gates, what closing the pinned one
+// does, what all gates held by hand do together, the error curves. One question of a kind is under way at a time; while
+// a slider moves, answers in between are skipped. Values of the layer before are dropped at once.
+
+import { unitsOf } from './orders.js';
+import { recordedGuesses } from './recorded-runs.js';
+
+/** @typedef {import('./scene.js').Scene} Scene */
+/** @typedef {import('./protocol.js').WorkerClient} WorkerClient */
+/** @typedef {import('./protocol.js').EffectMessage} EffectMessage */
+/** @typedef {import('./protocol.js').Hold} Hold */
+
+/**
+ * `alone`: the pinned gate closed and nothing else. `together`: everything that is held by hand; null where nothing is.
+ * @typedef {object} Results
+ * @property {number | null} cost
+ * @property {EffectMessage | null} alone
+ * @property {EffectMessage | null} together
+ * @property {import('./protocol.js').ErrorCurves | null} curves
+ */
+
+/** @returns {Results} */
+const nothing = () => ({ cost: null, alone: null, together: null, curves: null });
+
+export class Analysis {
+  #client;
+  #onChange;
+  /** @type {import('./scene.js').Numbers | null} */
+  #numbers = null;
+  /** @type {Map<keyof Results, { key: string, busy: boolean }>} */
+  #questions = new Map();
+  results = nothing();
+
+  /**
+   * @param {WorkerClient} client
+   * @param {() => void} onChange an answer has come
+   */
+  constructor(client, onChange) {
+    this.#client = client;
+    this.#onChange = onChange;
+  }
+
+  /** Asks for what the scene shows and is not known. @param {Scene} scene */
+  follow(scene) {
+    if (this.#numbers !== scene.numbers) {
+      this.#numbers = scene.numbers;
+      this.#questions.clear();
+      this.results = nothing();
+    }
+    if (!scene.isWhole) return;
+    const { token, tau, unit } = scene.state;
+    this.#want('cost', `${token} ${tau}`, async () => {
+      const holds = shut(unitsOf(scene.traced, token, 'closed', tau));
+      return (await this.#client.request('hold', { token, holds })).relative;
+    });
+    this.#want('alone', `${token} ${unit}`, async () =>
+      unit === null ? null : this.#client.request('hold', { token, holds: shut([unit]) }),
+    );
+    const { closed, set, whatIf } = scene.state;
+    this.#want('together', `${token} ${tau} ${set} ${closed} ${unit} ${whatIf}`, async () => {
+      const holds = heldByHand(scene);
+      return holds.length === 0 ? null : this.#client.request('hold', { token, holds });
+    });
+    this.#want('curves', `${token}`, () => this.#client.request('curves', { token }));
+  }
+
+  /**
+   * @template {keyof Results} K
+   * @param {K} name
+   * @param {string} key of the question; the same key is not asked again
+   * @param {() => Promise<Results[K]>} ask
+   */
+  async #want(name, key, ask) {
+    const last = this.#questions.get(name);
+    if (last !== undefined && (last.busy || last.key === key)) return;
+    const question = { key, busy: true };
+    this.#questions.set(name, question);
+    // A value that slides may lag by an answer; one of another unit or token must not be seen at all.
+    if (name === 'alone' || name === 'curves') this.results = { ...this.results, [name]: null };
+    try {
+      const answer = await ask();
+      if (this.#questions.get(name) === question)
+        this.results = { ...this.results, [name]: answer };
+    } finally {
+      question.busy = false;
+      this.#onChange();
+    }
+  }
+}
+
+/** @param {number[]} units @returns {Hold[]} */
+const shut = (units) => units.map((unit) => ({ unit, value: 0 }));
+
+/**
+ * Every gate that the state holds at the selected token: the set, the units closed one by one, the pinned one's what-if.
+ * @param {Scene} scene
+ * @returns {Hold[]}
+ */
+export function heldByHand(scene) {
+  const { token, tau, set, closed, unit, whatIf } = scene.state;
+  const units = set === null ? closed : [...closed, ...unitsOf(scene.traced, token, set, tau)];
+  const holds = shut([...new Set(units)]);
+  if (unit !== null && whatIf !== null && !closed.includes(unit)) {
+    holds.push({ unit, value: actAt(scene.numbers.curve, whatIf) });
+  }
+  return holds;
+}
+
+/**
+ * act at a value of g, off the module's own samples: the nearest one.
+ * @param {import('./protocol.js').ActCurve} curve
+ * @param {number} gate
+ */
+export function actAt({ g, a }, gate) {
+  const step = (g[g.length - 1] - g[0]) / (g.length - 1);
+  const nearest = Math.round((gate - g[0]) / step);
+  return a[Math.max(0, Math.min(a.length - 1, nearest))];
+}
+
+/**
+ * @param {import('./recorded-runs.js').RecordedRuns | null} runs
+ * @param {import('./state.js').State} state
+ * @param {string[]} tokens
+ */
+export function guessesFor(runs, { layer, prompt, unit, token }, tokens) {
+  if (unit === null) return null;
+  return recordedGuesses(runs, { prompt, layer, unit, token, next: tokens[token + 1] ?? null });
+}

@@ -1,0 +1,95 @@
+// Gates held by hand beyond the pinned one: buttons that close a whole set at the selected token, what that does to the
+// output, and undo. It keeps the steps that undo goes back through; the state itself is the page's.
+
+import { byId, el } from './dom.js';
+import { number, percent } from './format.js';
+import { KEPT_BY_LEAST, UNIT_SETS, unitsOf } from './orders.js';
+import { text } from './text.js';
+
+const words = text.hand;
+
+/** @typedef {import('./scene.js').Scene} Scene */
+/** @typedef {import('./state.js').State} State */
+/** @typedef {Pick<State, 'closed' | 'set' | 'whatIf'>} Held */
+
+export class HandPanel {
+  #buttons;
+  #result = byId('hand-result');
+  #undo = /** @type {HTMLButtonElement} */ (byId('hand-undo'));
+  #onChange;
+  /** What was held before, oldest first; where it was held. @type {{ place: string, held: Held }[]} */
+  #steps = [];
+  /** @type {{ place: string, held: Held } | null} */
+  #now = null;
+  #undoing = false;
+
+  /** @param {{ onChange: (patch: Partial<State>) => void }} actions */
+  constructor({ onChange }) {
+    this.#onChange = onChange;
+    this.#buttons = UNIT_SETS.map((set) => {
+      const count = el('span', { class: 'count' });
+      const button = el('button', { type: 'button' }, words.sets[set](KEPT_BY_LEAST), count);
+      button.addEventListener('click', () => {
+        const pressed = button.getAttribute('aria-pressed') === 'true';
+        onChange({ set: pressed ? null : set });
+      });
+      return { set, button, count };
+    });
+    byId('hand-sets').append(...this.#buttons.map(({ button }) => button));
+    this.#undo.addEventListener('click', () => this.#stepBack());
+  }
+
+  /**
+   * @param {Scene} scene
+   * @param {import('./protocol.js').EffectMessage | null} together
+   */
+  update(scene, together) {
+    const { token, tau, closed, set, whatIf, layer, prompt } = scene.state;
+    this.#remember(`${layer} ${prompt} ${token}`, { closed, set, whatIf });
+    for (const { set: name, button, count } of this.#buttons) {
+      button.setAttribute('aria-pressed', String(set === name));
+      button.disabled = !scene.isWhole;
+      if (scene.isWhole && name !== 'least') {
+        count.textContent = ` (${unitsOf(scene.traced, token, name, tau).length})`;
+      }
+    }
+    const held = closed.length > 0 || set !== null || whatIf !== null;
+    this.#undo.disabled = this.#steps.length === 0;
+    this.#result.textContent = held && together !== null ? sentence(scene, together) : '';
+  }
+
+  /**
+   * @param {string} place
+   * @param {Held} held
+   */
+  #remember(place, held) {
+    const before = this.#now;
+    this.#now = { place, held };
+    if (before?.place !== place) {
+      this.#steps = [];
+      return;
+    }
+    const changed = JSON.stringify(before.held) !== JSON.stringify(held);
+    if (changed && !this.#undoing) this.#steps.push(before);
+    this.#undoing = false;
+  }
+
+  #stepBack() {
+    const step = this.#steps.pop();
+    if (step === undefined) return;
+    this.#undoing = true;
+    this.#onChange({ ...step.held });
+  }
+}
+
+/**
+ * @param {Scene} scene
+ * @param {import('./protocol.js').EffectMessage} together
+ */
+function sentence({ state, traced }, { relative, cosine }) {
+  const { token, tau, closed, set, whatIf } = state;
+  const units = new Set(set === null ? closed : [...closed, ...unitsOf(traced, token, set, tau)]);
+  const changes = units.size === 0 ? [] : [words.closed(units.size)];
+  if (whatIf !== null) changes.push(words.whatIf(number(whatIf)));
+  return words.result(changes, percent(relative), number(cosine, 3));
+}
