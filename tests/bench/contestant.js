@@ -13,12 +13,14 @@
  * One set of weights, set up.
  * @typedef {object} Model
  * @property {(tokens: number) => Promise<Call>} at made ready for calls of this many tokens
+ * @property {number} [setupMs] what the package itself took, without the making of its input
  * @property {() => unknown} dispose
  */
 
 /**
  * @typedef {object} Call
  * @property {(x: Float32Array) => Float32Array | Promise<Float32Array>} run x and y are [tokens, d], in JavaScript's memory
+ * @property {number} [setupMs] the same, where each token count is set up by itself
  * @property {() => unknown} dispose
  */
 

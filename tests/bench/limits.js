@@ -65,6 +65,7 @@ export async function makeLimits() {
   const peaks = {};
   for (const [variant, multiplyAdd] of Object.entries(MULTIPLY_ADD)) {
     if (variant === 'relaxed' && !hasRelaxedSimd()) continue;
+    /** @type {Parameters<typeof peakRate>[0][]} */
     const loops = [];
     for (const { sums, operands } of LOOPS) {
       const { peak } = await instantiate(peakText(sums, (i) => multiplyAdd(...operands(i))));

@@ -2,6 +2,7 @@
 // every variant that this engine runs. Also the same arithmetic as plain JavaScript loops.
 
 import { GatedMLP, GatedMLPError, Runtime } from '../../src/binding/index.js';
+import { now } from './clock.js';
 import { plainForward } from './plain.js';
 
 /** @typedef {import('./contestant.js').Contestant} Contestant */
@@ -9,7 +10,6 @@ import { plainForward } from './plain.js';
 
 export const DTYPES = /** @type {const} */ (['float32', 'float16', 'bfloat16', 'q8_0', 'q4_1']);
 
-const MODULES = { simd128: 'gated-mlp.wasm', relaxed: 'gated-mlp-relaxed.wasm' };
 /** What a build says of something it does not have. */
 const ABSENT = ['ERR_UNSUPPORTED', 'ERR_DTYPE', 'ERR_WASM_LOAD'];
 
@@ -19,8 +19,7 @@ const ABSENT = ['ERR_UNSUPPORTED', 'ERR_DTYPE', 'ERR_WASM_LOAD'];
  * @returns {Promise<Contestant[]>}
  */
 export async function ourContestants(variant, report) {
-  const wasm = new URL(`../../src/binding/${MODULES[variant]}`, import.meta.url);
-  const runtime = await unlessUnsupported(Runtime.create({ wasm }), () =>
+  const runtime = await unlessUnsupported(Runtime.create({ variant }), () =>
     report(`the ${variant} variant`),
   );
   if (!runtime) return [];
@@ -49,9 +48,12 @@ function ourContestant(runtime, variant, dtype) {
     ours: true,
     async load(weights) {
       const { d, dFf } = weights;
+      const state = stateDict(weights);
+      const start = now();
       const mlp = await GatedMLP.create(d, dFf, { dtype: /** @type {any} */ (dtype), runtime });
-      mlp.loadStateDict(stateDict(weights));
+      mlp.loadStateDict(state);
       return {
+        setupMs: now() - start,
         async at(tokens) {
           const out = new Float32Array(tokens * d);
           return {

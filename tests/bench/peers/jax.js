@@ -1,5 +1,7 @@
 // jax-js on its wasm backend, the whole MLP under jit. It probes the engine for relaxed SIMD by itself.
 
+import { now } from '../clock.js';
+
 /** @typedef {import('../contestant.js').Contestant} Contestant */
 
 /** @returns {Promise<Contestant[]>} */
@@ -14,7 +16,9 @@ export async function jaxContestants() {
       async load({ d, dFf, gate, up, down }) {
         /** @param {Float32Array} data @param {number[]} shape */
         const hold = (data, shape) => np.array(data, { shape });
+        const start = now();
         const held = [hold(gate, [dFf, d]), hold(up, [dFf, d]), hold(down, [d, dFf])];
+        const setupMs = now() - start;
         const forward = jit((/** @type {any[]} */ ...[x, g, u, o]) => {
           const z = np.matmul(x.ref, g.transpose());
           const act = nn.silu(z);
@@ -32,6 +36,7 @@ export async function jaxContestants() {
               dispose() {},
             };
           },
+          setupMs,
           dispose() {
             for (const weight of held) weight.dispose();
             forward.dispose();

@@ -1,6 +1,7 @@
 // LiteRT.js, XNNPACK compiled to wasm. It has a build with relaxed SIMD and one without, and picks by probing.
 // In Node it loads its script through a stand-in for importScripts. Shapes are static: every token count is compiled anew.
 
+import { inNode, now } from '../clock.js';
 import { tfliteModels } from '../formats/tflite.js';
 
 /** @typedef {import('../contestant.js').Contestant} Contestant */
@@ -12,10 +13,10 @@ const KINDS = [
   ['int4 blocks', 'int4'],
 ];
 
-/** @returns {Promise<Contestant[]>} */
-export async function litertContestants() {
+/** @param {string} modules URL of the folder of packages @returns {Promise<Contestant[]>} */
+export async function litertContestants(modules) {
   const litert = await import('@litertjs/core');
-  await load(litert);
+  await load(litert, `${modules}@litertjs/core/wasm/`);
   return KINDS.map(([label, kind]) => ({
     name: `LiteRT ${label}`,
     weights: label,
@@ -23,8 +24,11 @@ export async function litertContestants() {
       const write = tfliteModels(weights, kind);
       return {
         async at(tokens) {
-          const model = await litert.loadAndCompile(write(tokens), { accelerator: 'wasm' });
+          const bytes = write(tokens);
+          const start = now();
+          const model = await litert.loadAndCompile(bytes, { accelerator: 'wasm' });
           return {
+            setupMs: now() - start,
             async run(x) {
               const input = litert.Tensor.fromTypedArray(x, [tokens, weights.d]);
               const [output] = await model.run(input);
@@ -42,19 +46,15 @@ export async function litertContestants() {
   }));
 }
 
-/** @param {typeof import('@litertjs/core')} litert */
-async function load(litert) {
+/** @param {typeof import('@litertjs/core')} litert @param {string} folder URL of its wasm files */
+async function load(litert, folder) {
   const scope = /** @type {any} */ (globalThis);
   const { warn } = console;
   // It logs at length, and warns of every way in which this machine has no GPU; only its CPU build is wanted here.
   console.warn = () => {};
   scope.Module = { print() {}, printErr() {} };
   try {
-    if ('process' in scope) await loadInNode(litert, scope);
-    else
-      await litert.loadLiteRt(
-        new URL('../node_modules/@litertjs/core/wasm/', import.meta.url).href,
-      );
+    await (inNode ? loadInNode(litert, folder, scope) : litert.loadLiteRt(folder));
   } finally {
     console.warn = warn;
   }
@@ -63,26 +63,26 @@ async function load(litert) {
 /**
  * Through the globals of a worker, taken away again since other packages take them for a browser's.
  * @param {typeof import('@litertjs/core')} litert
+ * @param {string} folder
  * @param {any} scope
  */
-async function loadInNode(litert, scope) {
-  const [{ readFileSync }, { createRequire }, { dirname, join }, { compileFunction }] =
+async function loadInNode(litert, folder, scope) {
+  const [{ readFileSync }, { createRequire }, { dirname }, { fileURLToPath }, { compileFunction }] =
     await Promise.all([
       import('node:fs'),
       import('node:module'),
       import('node:path'),
+      import('node:url'),
       import('node:vm'),
     ]);
-  const require = createRequire(import.meta.url);
   scope.self = scope;
   scope.importScripts = (/** @type {string} */ path) => {
     const source = `${readFileSync(path, 'utf8')}\nreturn ModuleFactory;`;
-    const define = compileFunction(source, ['require', '__filename', '__dirname'], {
-      filename: path,
-    });
-    scope.ModuleFactory = define(require, path, dirname(path));
+    const given = ['require', '__filename', '__dirname'];
+    const define = compileFunction(source, given, { filename: path });
+    scope.ModuleFactory = define(createRequire(path), path, dirname(path));
   };
-  await litert.loadLiteRt(join(dirname(require.resolve('@litertjs/core')), '../wasm/'));
+  await litert.loadLiteRt(fileURLToPath(folder));
   delete scope.self;
   delete scope.importScripts;
 }

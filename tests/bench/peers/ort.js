@@ -1,5 +1,6 @@
 // ONNX Runtime Web on its wasm backend. One copy of the package has one thread count, fixed at first use.
 
+import { inNode, now } from '../clock.js';
 import { onnxModel } from '../formats/onnx.js';
 
 /** @typedef {import('../contestant.js').Contestant} Contestant */
@@ -11,9 +12,10 @@ const KINDS = [
   ['int4 blocks', 'int4'],
 ];
 
-/** @returns {Promise<Contestant[]>} */
-export async function ortContestants() {
+/** @param {string} modules URL of the folder of packages @returns {Promise<Contestant[]>} */
+export async function ortContestants(modules) {
   const ort = await import('onnxruntime-web');
+  if (!inNode) ort.env.wasm.wasmPaths = `${modules}onnxruntime-web/dist/`;
   ort.env.wasm.numThreads = 1;
   ort.env.logLevel = 'error';
   return KINDS.map(([label, kind]) => ({
@@ -22,10 +24,13 @@ export async function ortContestants() {
     variant: 'simd128',
     async load(weights) {
       const hadWorker = 'Worker' in globalThis;
-      const session = await ort.InferenceSession.create(onnxModel(weights, kind), {
+      const bytes = onnxModel(weights, kind);
+      const start = now();
+      const session = await ort.InferenceSession.create(bytes, {
         executionProviders: ['wasm'],
         graphOptimizationLevel: 'all',
       });
+      const setupMs = now() - start;
       // In Node it puts a Worker in the global scope, by which jax-js would take itself to be in a browser.
       if (!hadWorker) Reflect.deleteProperty(globalThis, 'Worker');
       return {
@@ -39,6 +44,7 @@ export async function ortContestants() {
             dispose() {},
           };
         },
+        setupMs,
         dispose: () => session.release(),
       };
     },

@@ -1,13 +1,15 @@
 // TensorFlow.js on its wasm backend. Weights are held transposed: matMul's own transposeB is a slow loop there.
 
+import { inNode, now } from '../clock.js';
 import { transpose } from '../formats/quantise.js';
 
 /** @typedef {import('../contestant.js').Contestant} Contestant */
 
-/** @returns {Promise<Contestant[]>} */
-export async function tfjsContestants() {
+/** @param {string} modules URL of the folder of packages @returns {Promise<Contestant[]>} */
+export async function tfjsContestants(modules) {
   const tf = await import('@tensorflow/tfjs-core');
-  await import('@tensorflow/tfjs-backend-wasm');
+  const { setWasmPaths } = await import('@tensorflow/tfjs-backend-wasm');
+  if (!inNode) setWasmPaths(`${modules}@tensorflow/tfjs-backend-wasm/dist/`);
   await tf.setBackend('wasm');
   await tf.ready();
   if (tf.getBackend() !== 'wasm') throw new Error(`tfjs runs on ${tf.getBackend()}, not on wasm`);
@@ -17,11 +19,13 @@ export async function tfjsContestants() {
       weights: 'f32',
       variant: 'simd128',
       async load({ d, dFf, gate, up, down }) {
+        const start = now();
         const held = [
           tf.tensor2d(transpose(gate, dFf, d), [d, dFf]),
           tf.tensor2d(transpose(up, dFf, d), [d, dFf]),
           tf.tensor2d(transpose(down, d, dFf), [dFf, d]),
         ];
+        const setupMs = now() - start;
         /** @param {Float32Array} x @param {number} tokens */
         const forward = (x, tokens) => {
           const input = tf.tensor2d(x, [tokens, d]);
@@ -41,6 +45,7 @@ export async function tfjsContestants() {
               dispose() {},
             };
           },
+          setupMs,
           dispose: () => tf.dispose(held),
         };
       },

@@ -1,0 +1,136 @@
+// The bench without a command line: who runs, in which cases, checked before timed. Runs in Node (bench.js) and in a
+// page (page.js); neither file system nor console here.
+
+import { now } from './clock.js';
+import { hasRelaxedSimd, makeLimits } from './limits.js';
+import { ourContestants, plainLoops } from './ours.js';
+import { jaxContestants } from './peers/jax.js';
+import { litertContestants } from './peers/litert.js';
+import { ortContestants } from './peers/ort.js';
+import { tfjsContestants } from './peers/tfjs.js';
+import { makeInputs, makeWeights } from './problem.js';
+import { makeCase } from './report.js';
+import { runRounds } from './rounds.js';
+import { ERROR_BOUNDS } from './targets.js';
+
+/** @typedef {import('./contestant.js').Contestant} Contestant */
+/** @typedef {import('./limits.js').Limits} Limits */
+/** @typedef {{ rounds: number, budgetMs: number, cases: Record<string, number[]> }} Plan token counts by shape */
+
+/**
+ * Hears of a run as it goes.
+ * @typedef {object} Listener
+ * @property {(engine: string, variant: 'simd128' | 'relaxed', clock: string) => void} started
+ * @property {(what: string) => void} missing of what this build of gated-mlp does not have
+ * @property {(one: import('./report.js').Case) => void} measured
+ */
+
+/** @type {Record<'quick' | 'full', Plan>} */
+export const PLANS = {
+  quick: {
+    rounds: 5,
+    budgetMs: 700,
+    cases: { '576x1536': [1, 16, 128, 512], '2048x8192': [1, 16, 128] },
+  },
+  full: {
+    rounds: 9,
+    budgetMs: 6000,
+    cases: { '576x1536': [1, 16, 128, 512], '2048x8192': [1, 16, 128, 512], '4096x11008': [1] },
+  },
+};
+
+/** Plain loops do about 2e9 operations a second; a call of more than these tells nothing new. */
+const PLAIN_MOST_FLOPS = 2e9;
+
+/** What this engine runs at most. @returns {'simd128' | 'relaxed'} */
+export const bestVariant = () => (hasRelaxedSimd() ? 'relaxed' : 'simd128');
+
+/**
+ * @param {Plan} plan
+ * @param {string} modules URL of the folder in which the peers are installed, with a slash at its end
+ * @param {string} only part of the names of those who run
+ * @param {(what: string) => void} missing told of what this build of gated-mlp does not have
+ */
+export async function* runSuite(plan, modules, only, missing) {
+  const limits = await makeLimits();
+  const everyone = await allContestants(modules, missing);
+  const contestants = everyone.filter(({ name }) => name.includes(only));
+  for (const [shape, tokenCounts] of Object.entries(plan.cases)) {
+    yield* shapeCases(shape, tokenCounts, contestants, plan, limits);
+  }
+}
+
+/** @param {string} modules @param {(what: string) => void} missing @returns {Promise<Contestant[]>} */
+async function allContestants(modules, missing) {
+  const own = await ourContestants('simd128', missing);
+  if (bestVariant() === 'relaxed') own.push(...(await ourContestants('relaxed', missing)));
+  const others = [];
+  for (const open of [ortContestants, tfjsContestants, litertContestants, jaxContestants]) {
+    others.push(...(await open(modules)));
+  }
+  return [plainLoops, ...others, ...own];
+}
+
+/**
+ * Every token count of one shape.
+ * @param {string} shape
+ * @param {number[]} tokenCounts
+ * @param {Contestant[]} contestants
+ * @param {Plan} plan
+ * @param {Limits} limits
+ */
+async function* shapeCases(shape, tokenCounts, contestants, plan, limits) {
+  const [d, dFf] = shape.split('x').map(Number);
+  const weights = makeWeights(d, dFf);
+  const inputs = makeInputs(weights);
+  const loaded = [];
+  for (const contestant of contestants) {
+    loaded.push({ contestant, model: await named(contestant, contestant.load(weights)) });
+  }
+  for (const tokens of tokenCounts) {
+    const x = inputs.x(tokens);
+    const entries = [];
+    for (const { contestant, model } of loaded) {
+      if (contestant === plainLoops && 6 * d * dFf * tokens > PLAIN_MOST_FLOPS) continue;
+      entries.push(await checkedEntry(contestant, model, x, tokens, inputs));
+    }
+    const weightBytes = 3 * d * dFf * Float32Array.BYTES_PER_ELEMENT;
+    const options = { ...plan, cold: tokens === 1, weightBytes };
+    const measured = await runRounds(entries, x, options, limits);
+    for (const { call } of entries) await call.dispose();
+    yield makeCase({ d, dFf, tokens }, measured, bestVariant());
+  }
+  for (const { model } of loaded) await model.dispose();
+}
+
+/**
+ * A call made ready, its first result held against the reference.
+ * @param {Contestant} contestant
+ * @param {import('./contestant.js').Model} model
+ * @param {Float32Array} x
+ * @param {number} tokens
+ * @param {ReturnType<typeof makeInputs>} inputs
+ * @returns {Promise<import('./rounds.js').Entry>}
+ */
+async function checkedEntry(contestant, model, x, tokens, inputs) {
+  const call = await named(contestant, model.at(tokens));
+  const start = now();
+  const y = await named(contestant, Promise.resolve(call.run(x)));
+  const firstMs = now() - start;
+  const error = inputs.error(y);
+  const { name, weights } = contestant;
+  if (y.length !== x.length || !(error <= ERROR_BOUNDS[weights])) {
+    throw new Error(`${name}, T=${tokens}: wrong by ${error} of the rms; nothing was timed`);
+  }
+  const setupMs = (model.setupMs ?? 0) + (call.setupMs ?? 0);
+  return { contestant, call, error, firstMs, setupMs };
+}
+
+/** @template T @param {Contestant} contestant @param {Promise<T>} work @returns {Promise<T>} */
+async function named(contestant, work) {
+  try {
+    return await work;
+  } catch (cause) {
+    throw new Error(`${contestant.name} does not run`, { cause });
+  }
+}
