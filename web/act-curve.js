@@ -1,8 +1,7 @@
 // The activation's curve with the bands of the four classes and the operating point (g, a) of one gate. SVG; the curve is
 // the wasm module's own samples (act-curve-samples.js), the bands are found on it by definitions.js.
 
-import { CLASS_NAMES } from './colours.js';
-import { classOf } from './definitions.js';
+import { CLASS_NAMES, classOf } from './definitions.js';
 import { setAttributes, svg } from './dom.js';
 
 const WIDTH = 360;

@@ -92,14 +92,25 @@ export class Analysis {
 const shut = (units) => units.map((unit) => ({ unit, value: 0 }));
 
 /**
- * Every gate that the state holds at the selected token: the set, the units closed one by one, the pinned one's what-if.
+ * The units that are closed by hand at the selected token: the set, and those closed one by one.
+ * @param {Scene} scene
+ * @returns {Set<number>}
+ */
+export function shutByHand({ traced, state, isWhole, numbers }) {
+  const { token, tau, set, closed } = state;
+  const units = new Set(closed.filter((unit) => unit < numbers.arrived));
+  if (set !== null && isWhole) for (const unit of unitsOf(traced, token, set, tau)) units.add(unit);
+  return units;
+}
+
+/**
+ * Every gate that the state holds there, the pinned one's what-if included.
  * @param {Scene} scene
  * @returns {Hold[]}
  */
-export function heldByHand(scene) {
-  const { token, tau, set, closed, unit, whatIf } = scene.state;
-  const units = set === null ? closed : [...closed, ...unitsOf(scene.traced, token, set, tau)];
-  const holds = shut([...new Set(units)]);
+function heldByHand(scene) {
+  const { closed, unit, whatIf } = scene.state;
+  const holds = shut([...shutByHand(scene)]);
   if (unit !== null && whatIf !== null && !closed.includes(unit)) {
     holds.push({ unit, value: actAt(scene.numbers.curve, whatIf) });
   }

@@ -1,7 +1,7 @@
 // Three small SVG charts of the inspector: a unit's act over all tokens, the output channels that a closed gate moves, and
 // recorded next-token probabilities before and after. Each is drawn anew from plain numbers; the bars carry their figures.
 
-import { CLASS_NAMES } from './colours.js';
+import { CLASS_NAMES } from './definitions.js';
 import { el, svg } from './dom.js';
 import { number, percent } from './format.js';
 import { text } from './text.js';

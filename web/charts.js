@@ -2,8 +2,7 @@
 // over the activation's curve, and the classes in every layer that has been read. SVG by hand, with the figures in them.
 
 import { classBands, pathOf, scale } from './act-curve.js';
-import { CLASS_NAMES } from './colours.js';
-import { countClasses, LEAKING, OPEN } from './definitions.js';
+import { CLASS_NAMES, countClasses, LEAKING, OPEN } from './definitions.js';
 import { byId, el, svg } from './dom.js';
 import { percent } from './format.js';
 import { SHIPPED } from './models.js';

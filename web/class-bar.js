@@ -1,8 +1,7 @@
 // The legend that is also a count: one wide bar of the selected token's gates in four parts with names and numbers, and the
 // threshold slider (logarithmic, with marks) with its number box.
 
-import { CLASS_NAMES } from './colours.js';
-import { MARKED_TAUS, MAX_TAU, MIN_TAU } from './definitions.js';
+import { CLASS_NAMES, MARKED_TAUS, MAX_TAU, MIN_TAU } from './definitions.js';
 import { byId, el } from './dom.js';
 import { number } from './format.js';
 import { text } from './text.js';
@@ -14,23 +13,30 @@ const SLIDER_STEPS = 600;
 
 export class ClassBar {
   #parts = CLASS_NAMES.map((name) => ({
+    name,
     bar: el('i', { class: `part band-${name}` }),
     count: el('b'),
-    item: el('li', { 'data-class': name }),
+    button: el('button', { type: 'button', class: 'legend', 'data-class': name }),
   }));
   #negative = el('b');
   #slider = /** @type {HTMLInputElement} */ (byId('tau-slider'));
   #box = /** @type {HTMLInputElement} */ (byId('tau'));
 
-  /** @param {{ onTau: (tau: number) => void }} actions */
-  constructor({ onTau }) {
+  /**
+   * @param {{ onTau: (tau: number) => void, onOnly: (only: import('./definitions.js').ClassName | null) => void }} actions
+   */
+  constructor({ onTau, onOnly }) {
     byId('class-bar').append(...this.#parts.map(({ bar }) => bar));
-    this.#parts.forEach(({ item, count }, i) => {
-      const swatch = el('span', { class: `swatch band-${CLASS_NAMES[i]}`, 'aria-hidden': 'true' });
-      item.append(swatch, count, ` ${text.classes[i]}`);
+    this.#parts.forEach(({ name, button, count }, i) => {
+      const swatch = el('span', { class: `swatch band-${name}`, 'aria-hidden': 'true' });
+      button.append(swatch, count, ` ${text.classes[i]}`);
+      button.title = text.only(text.classes[i]);
+      button.addEventListener('click', () =>
+        onOnly(button.getAttribute('aria-pressed') === 'true' ? null : name),
+      );
     });
     const negative = el('li', { 'data-class': 'negative' }, this.#negative, ` ${text.negative}`);
-    byId('class-counts').append(...this.#parts.map(({ item }) => item), negative);
+    byId('class-counts').append(...this.#parts.map(({ button }) => el('li', {}, button)), negative);
     this.#slider.max = String(SLIDER_STEPS);
     this.#slider.addEventListener('input', () => onTau(tauAt(Number(this.#slider.value))));
     this.#box.addEventListener('change', () => {
@@ -47,7 +53,8 @@ export class ClassBar {
   update({ counts, state }) {
     const { counts: here, negative } = counts[state.token];
     this.#negative.textContent = String(negative);
-    this.#parts.forEach(({ bar, count }, i) => {
+    this.#parts.forEach(({ name, bar, count, button }, i) => {
+      button.setAttribute('aria-pressed', String(state.only === name));
       bar.style.flexGrow = String(here[i]);
       count.textContent = String(here[i]);
     });

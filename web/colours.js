@@ -1,9 +1,13 @@
 // Colours as the stylesheet defines them, resolved for canvas painting. styles.css is the only place that names a colour;
 // this file asks the browser what `--class-open` and its like are right now (they differ between light and dark).
 
+import { CLASS_NAMES, CROSSING, LEAKING, OPEN } from './definitions.js';
+
+/** Odd, so that 0 has a colour of its own. */
+const RAMP_STEPS = 255;
+
 /** CSS custom properties of the four classes, in the order of the classes in definitions.js. */
 const CLASS_PROPERTIES = ['--class-shut', '--class-crossing', '--class-leaking', '--class-open'];
-export const CLASS_NAMES = /** @type {const} */ (['shut', 'crossing', 'leaking', 'open']);
 
 /**
  * A property's colour as [r, g, b, a] bytes.
@@ -22,7 +26,9 @@ function resolve(context, property) {
 
 /**
  * `classes` and `gap` are pixels as ImageData's memory holds them; the strings are CSS colours.
- * @typedef {{ classes: Uint32Array, css: string[], gap: number, gapCss: string, mark: string }} Palette
+ * `ramp` runs from the leaking colour over the closed one to the open one, for numbers around 0.
+ * @typedef {{ classes: Uint32Array, css: string[], gap: number, gapCss: string, mark: string,
+ *   ramp: { pixels: Uint32Array, css: string[] } }} Palette
  */
 
 /** @returns {Palette} */
@@ -43,6 +49,24 @@ export function readPalette() {
     gap: pixels[CLASS_NAMES.length],
     gapCss: css[CLASS_NAMES.length],
     mark: css[CLASS_NAMES.length + 1],
+    ramp: rampBetween(bytes[LEAKING], bytes[CROSSING], bytes[OPEN]),
+  };
+}
+
+/**
+ * @param {Uint8ClampedArray} low
+ * @param {Uint8ClampedArray} middle
+ * @param {Uint8ClampedArray} high
+ */
+function rampBetween(low, middle, high) {
+  const colours = Array.from({ length: RAMP_STEPS }, (_, i) => {
+    const at = (2 * i) / (RAMP_STEPS - 1) - 1;
+    const end = at < 0 ? low : high;
+    return Uint8ClampedArray.from(middle, (byte, k) => byte + Math.abs(at) * (end[k] - byte));
+  });
+  return {
+    pixels: Uint32Array.from(colours, (rgba) => new Uint32Array(rgba.buffer)[0]),
+    css: colours.map(([r, g, b]) => `rgb(${r} ${g} ${b})`),
   };
 }
 

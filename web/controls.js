@@ -1,6 +1,7 @@
 // The controls that stand in the markup: layer, prompt, token and sort order, the theme switch, the dialog's button.
 // They hand changes to the page; the function that comes back shows a state on them.
 
+import { COLOUR_KEYS } from './colouring.js';
 import { byId, el } from './dom.js';
 import { SHIPPED } from './models.js';
 import { SORT_KEYS } from './orders.js';
@@ -38,12 +39,19 @@ export function bindControls({ change, leaveForeign, openDialog }) {
     'sort-select',
     SORT_KEYS.map((key) => [key, text.sorts[key]]),
   );
+  const colour = fillSelect(
+    'colour-select',
+    COLOUR_KEYS.map((key) => [key, text.colours[key]]),
+  );
+  const unit = /** @type {HTMLInputElement} */ (byId('unit-box'));
   const token = /** @type {HTMLSelectElement} */ (byId('token-select'));
   /** @param {State} state */
   const show = (state) => {
     layer.value = String(state.layer);
     prompt.value = state.prompt;
     sort.value = state.sort;
+    colour.value = state.by;
+    if (document.activeElement !== unit) unit.value = state.unit === null ? '' : String(state.unit);
   };
   layer.addEventListener('change', () => {
     leaveForeign();
@@ -57,6 +65,12 @@ export function bindControls({ change, leaveForeign, openDialog }) {
   sort.addEventListener('change', () =>
     change({ sort: /** @type {State['sort']} */ (sort.value) }),
   );
+  colour.addEventListener('change', () =>
+    change({ by: /** @type {State['by']} */ (colour.value) }),
+  );
+  unit.addEventListener('change', () => {
+    if (/^\d+$/.test(unit.value)) change({ unit: Number(unit.value), whatIf: null });
+  });
   byId('load-open').addEventListener('click', openDialog);
   bindTheme();
   return show;

@@ -17,6 +17,8 @@ export const CROSSING = 1;
 export const LEAKING = 2;
 export const OPEN = 3;
 /** @typedef {0 | 1 | 2 | 3} GateClass */
+export const CLASS_NAMES = /** @type {const} */ (['shut', 'crossing', 'leaking', 'open']);
+/** @typedef {(typeof CLASS_NAMES)[number]} ClassName */
 
 /**
  * Where an activation bends. `shutBelow`: closed cells left of it are saturated ("shut"), right of it they are passing

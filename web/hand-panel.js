@@ -1,6 +1,7 @@
 // Gates held by hand beyond the pinned one: buttons that close a whole set at the selected token, what that does to the
 // output, and undo. It keeps the steps that undo goes back through; the state itself is the page's.
 
+import { shutByHand } from './analysis.js';
 import { byId, el } from './dom.js';
 import { number, percent } from './format.js';
 import { KEPT_BY_LEAST, UNIT_SETS, unitsOf } from './orders.js';
@@ -86,9 +87,9 @@ export class HandPanel {
  * @param {Scene} scene
  * @param {import('./protocol.js').EffectMessage} together
  */
-function sentence({ state, traced }, { relative, cosine }) {
-  const { token, tau, closed, set, whatIf } = state;
-  const units = new Set(set === null ? closed : [...closed, ...unitsOf(traced, token, set, tau)]);
+function sentence(scene, { relative, cosine }) {
+  const { whatIf } = scene.state;
+  const units = shutByHand(scene);
   const changes = units.size === 0 ? [] : [words.closed(units.size)];
   if (whatIf !== null) changes.push(words.whatIf(number(whatIf)));
   return words.result(changes, percent(relative), number(cosine, 3));

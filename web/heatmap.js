@@ -2,7 +2,7 @@
 // screen reader's grid lie over it (cell-grid.js). The backing store has one pixel a unit, so a screen that is narrower
 // averages neighbours and a denser one shows each unit.
 
-import { classOf } from './definitions.js';
+import { colouringOf } from './colouring.js';
 import { el } from './dom.js';
 
 /** Height of the whole map in CSS pixels, as far as whole pixels a row allow. */
@@ -43,6 +43,8 @@ export class Heatmap {
       before.numbers !== scene.numbers ||
       before.order !== scene.order ||
       before.state.tau !== scene.state.tau ||
+      before.state.by !== scene.state.by ||
+      before.state.only !== scene.state.only ||
       this.#palette !== palette;
     this.#scene = scene;
     this.#palette = palette;
@@ -79,9 +81,10 @@ export class Heatmap {
     const context = /** @type {CanvasRenderingContext2D} */ (this.#canvas.getContext('2d'));
     const image = context.createImageData(columns, height);
     const pixels = new Uint32Array(image.data.buffer).fill(palette.gap);
+    const colouring = colouringOf(scene, palette);
     for (let token = 0; token < tokens; token++) {
       const top = token * this.#rowHeight * columns;
-      paintRow(pixels.subarray(top, top + columns), scene, token, palette.classes);
+      paintRow(pixels.subarray(top, top + columns), scene, token, colouring);
       for (let line = 1; line < this.#rowHeight - 1; line++) {
         pixels.copyWithin(top + line * columns, top, top + columns);
       }
@@ -106,24 +109,24 @@ export class Heatmap {
 }
 
 /**
- * One row of class colours. Several units that fall on one pixel show the class of the largest |a|.
+ * One row of colours. Of several units that fall on one pixel the one with the largest |a| is shown.
  * @param {Uint32Array} pixels
  * @param {Scene} scene
  * @param {number} token
- * @param {Uint32Array} colours by class
+ * @param {import('./colouring.js').Colouring} colouring
  */
-function paintRow(pixels, { numbers, order, state }, token, colours) {
-  const { gate, activated, shape, dFf } = numbers;
+function paintRow(pixels, { numbers, order }, token, colouring) {
+  const { activated, dFf } = numbers;
   const perPixel = dFf / pixels.length;
   let column = -1;
   let strongest = -1;
   for (let k = 0; k < order.length; k++) {
-    const i = token * dFf + order[k];
+    const unit = order[k];
     const pixel = Math.floor(k / perPixel);
-    const size = Math.abs(activated[i]);
+    const size = Math.abs(activated[token * dFf + unit]);
     if (pixel === column && size <= strongest) continue;
     column = pixel;
     strongest = size;
-    pixels[pixel] = colours[classOf(gate[i], activated[i], state.tau, shape)];
+    pixels[pixel] = colouring.pixels[colouring.indexOf(token, unit)];
   }
 }

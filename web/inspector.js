@@ -4,8 +4,7 @@
 import { ActCurveChart } from './act-curve.js';
 import { actAt } from './analysis.js';
 import { channelChanges, nextTokenBars, unitOverTokens } from './bar-charts.js';
-import { CLASS_NAMES } from './colours.js';
-import { CROSSING, LEAKING, OPEN, SHUT, signCases } from './definitions.js';
+import { CLASS_NAMES, CROSSING, LEAKING, OPEN, SHUT, signCases } from './definitions.js';
 import { el } from './dom.js';
 import { number, percent } from './format.js';
 import { rankOf } from './orders.js';

@@ -6,9 +6,11 @@ import { Badge, verdict } from './badge.js';
 import { CellGrid } from './cell-grid.js';
 import { Charts } from './charts.js';
 import { ClassBar } from './class-bar.js';
+import { colouringOf, scaleFigures } from './colouring.js';
 import { onSchemeChange, readPalette } from './colours.js';
 import { bindControls } from './controls.js';
 import { byId } from './dom.js';
+import { bindExports } from './exports.js';
 import { HandPanel } from './hand-panel.js';
 import { Heatmap } from './heatmap.js';
 import { Inspector } from './inspector.js';
@@ -22,6 +24,7 @@ import { Tables } from './tables.js';
 import { text } from './text.js';
 import { Tile } from './tile.js';
 import { TokenStrip } from './token-strip.js';
+import { Tour } from './tour.js';
 
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('./scene.js').Cell} Cell */
@@ -57,7 +60,10 @@ class Page {
 
   #badge = new Badge();
   #sentence = new Sentence();
-  #classBar = new ClassBar({ onTau: (tau) => this.#change({ tau }) });
+  #classBar = new ClassBar({
+    onTau: (tau) => this.#change({ tau }),
+    onOnly: (only) => this.#change({ only, by: 'class' }, true),
+  });
   #strip = new TokenStrip(byId('token-strip'), {
     onSelect: (token) => this.#change({ token }, true),
   });
@@ -83,6 +89,7 @@ class Page {
   #hand = new HandPanel({ onChange: (patch) => this.#change(patch, true) });
   #charts = new Charts({ onLayer: (layer) => this.#change({ layer, ...NOTHING_HELD }, true) });
   #tables = new Tables({ onPin: (unit) => this.#change({ unit, whatIf: null }, true) });
+  #tour = new Tour({ onChange: (patch) => this.#change(patch, true) });
   #dialog = new LoadDialog(this.#client, (mlp) => this.#showForeign(mlp));
 
   constructor() {
@@ -103,6 +110,7 @@ class Page {
       },
       openDialog: () => this.#dialog.show(),
     });
+    bindExports(() => this.#scene);
     onSchemeChange(() => {
       this.#palette = readPalette();
       this.#schedule();
@@ -218,6 +226,8 @@ class Page {
   #change(patch, isStep = false) {
     const before = this.#state;
     this.#state = { ...before, ...patch };
+    const units = this.#numbers?.dFf ?? Infinity;
+    if (this.#state.unit !== null && this.#state.unit >= units) this.#state.unit = before.unit;
     const elsewhere = patch.token !== undefined && patch.token !== before.token;
     if (elsewhere && patch.closed === undefined) Object.assign(this.#state, NOTHING_HELD);
     const address = formatHash(this.#state, this.#unknownKeys);
@@ -256,6 +266,7 @@ class Page {
       this.#foreign === null ? words : { label: text.probeModel, quote: '' },
     );
     this.#showControls(this.#state);
+    hideParts(this.#state.hide);
     if (this.#numbers === null) return;
     const scene = new Scene(this.#numbers, this.#state, this.#hover, this.#scene);
     this.#scene = scene;
@@ -270,6 +281,7 @@ class Page {
     this.#inspector.update(scene, { alone, together, guesses: this.#guesses() }, name);
     this.#captions(scene);
     this.#hand.update(scene, together);
+    this.#tour.update(this.#state, byId('hand-result').textContent ?? '');
     this.#charts.update(scene, curves);
     this.#tables.update(scene);
   }
@@ -279,7 +291,12 @@ class Page {
     const { pieces, dFf, tokens } = scene.numbers;
     byId('tile-caption').textContent = text.tileCaption(pieces[scene.state.token], dFf);
     byId('map-caption').textContent = text.mapCaption(tokens);
-    const { hover } = scene;
+    const { hover, state } = scene;
+    const { limit } = colouringOf(scene, this.#palette);
+    const [low, high] = byId('scale').querySelectorAll('span');
+    byId('scale').hidden = limit === null;
+    byId('scale').classList.toggle('is-positive', state.by === 'c');
+    if (limit !== null) [low.textContent, high.textContent] = scaleFigures(limit, state.by);
     byId('readout').textContent =
       hover === null || !scene.has(hover) ? text.readoutIdle : text.readout(scene.describe(hover));
   }
@@ -297,6 +314,16 @@ class Page {
   #notice(words) {
     byId('notice').textContent = words;
     byId('notice').hidden = words === '';
+  }
+}
+
+/**
+ * Leaves out what a teacher's link names.
+ * @param {string[]} hide
+ */
+function hideParts(hide) {
+  for (const node of document.querySelectorAll('[data-part]')) {
+    node.classList.toggle('is-left-out', hide.includes(node.getAttribute('data-part') ?? ''));
   }
 }
 

@@ -2,11 +2,25 @@
 // A bad value becomes the default and is named in `notices`; keys that are not ours are kept. Nothing of a loaded file
 // or of a text ever gets into the URL.
 
-import { DEFAULT_TAU, MAX_TAU, MIN_TAU } from './definitions.js';
+import { COLOUR_KEYS } from './colouring.js';
+import { CLASS_NAMES, DEFAULT_TAU, MAX_TAU, MIN_TAU } from './definitions.js';
 import { OPENING, SHIPPED } from './models.js';
 import { SORT_KEYS, UNIT_SETS } from './orders.js';
 
 const VERSION = '1';
+/** What `hide=` may name: the values of data-part in index.html. */
+export const HIDEABLE = [
+  'load',
+  'theme',
+  'tour',
+  'hand',
+  'charts',
+  'tables',
+  'lesson',
+  'prose',
+  'inspector',
+  'map',
+];
 
 /**
  * @typedef {object} State
@@ -16,6 +30,10 @@ const VERSION = '1';
  * @property {number | null} unit    pinned unit
  * @property {number} tau
  * @property {import('./orders.js').SortKey} sort
+ * @property {import('./colouring.js').ColourKey} by  what the map's colours mean
+ * @property {import('./definitions.js').ClassName | null} only  the one class that is shown
+ * @property {number | null} tour  stop of the tour, from 1
+ * @property {string[]} hide  controls that a teacher's link leaves out
  * @property {number[]} closed  units closed by hand, at the selected token
  * @property {import('./orders.js').UnitSet | null} set  a whole set closed there
  * @property {number | null} whatIf  the pinned unit's g, set by hand
@@ -30,7 +48,16 @@ export const NOTHING_HELD = Object.freeze({
 
 /** @returns {State} */
 export function openingState() {
-  return { ...OPENING, tau: DEFAULT_TAU, sort: 'mean', ...NOTHING_HELD };
+  return {
+    ...OPENING,
+    tau: DEFAULT_TAU,
+    sort: 'mean',
+    by: 'class',
+    only: null,
+    tour: null,
+    hide: [],
+    ...NOTHING_HELD,
+  };
 }
 
 /** @param {string} text */
@@ -67,6 +94,22 @@ const KEYS = /** @type {const} */ ({
     read: (/** @type {string} */ text) => {
       const units = text === '' ? [] : text.split(',').map(count);
       return units.includes(null) ? null : [...new Set(/** @type {number[]} */ (units))];
+    },
+  },
+  by: {
+    field: 'by',
+    read: (/** @type {string} */ text) => COLOUR_KEYS.find((key) => key === text) ?? null,
+  },
+  only: {
+    field: 'only',
+    read: (/** @type {string} */ text) => CLASS_NAMES.find((name) => name === text) ?? null,
+  },
+  tour: { field: 'tour', read: count },
+  hide: {
+    field: 'hide',
+    read: (/** @type {string} */ text) => {
+      const parts = text.split(',');
+      return parts.every((part) => HIDEABLE.includes(part)) ? parts : null;
     },
   },
   set: {

@@ -32,6 +32,15 @@ export const text = {
     `${s.leaking} leak, ${s.open} are open. Dropping the closed ones changes this layer's output by ${s.cost}.`,
   partial: (/** @type {number} */ rows, /** @type {number} */ all) =>
     `${rows} of ${all} gates have arrived; these are their classes so far.`,
+  only: (/** @type {string} */ name) => `Show only the gates that are ${name}`,
+  colours: {
+    class: 'class',
+    a: 'a = act(g)',
+    g: 'gate g',
+    u: 'up u',
+    h: 'product h',
+    c: 'contribution c',
+  },
   sorts: {
     mean: 'average gate',
     g: 'gate g at this token',
@@ -125,6 +134,68 @@ export const text = {
       /** @type {string} */ leaking,
       /** @type {string} */ open,
     ) => `${closed} closed, ${leaking} leaking, ${open} open`,
+  },
+  exports: {
+    source: (/** @type {boolean} */ isShipped) =>
+      isShipped
+        ? 'SmolLM2-135M-Instruct (HuggingFaceTB, Apache-2.0), dequantised from Q4_1, rounded to BF16; hidden states captured from transformers; computed by gated-mlp.'
+        : 'Weights loaded by address; hidden states are a synthetic probe (random noise); computed by gated-mlp.',
+    copied: 'The link is copied.',
+    notCopied: 'The browser does not let the page copy; the link is in the address bar.',
+  },
+  definitions: {
+    g: 'gate_proj(x)',
+    a: 'act(g)',
+    u: 'up_proj(x)',
+    h: 'a * u',
+    c: '|h| * norm of the column of down_proj',
+    shut: '|a| < tau and g below the lowest point of act',
+    crossing: '|a| < tau elsewhere',
+    leaking: 'a <= -tau',
+    open: 'a >= tau',
+  },
+  tour: {
+    place: (/** @type {number} */ stop, /** @type {number} */ stops) => `${stop} of ${stops}`,
+    next: 'Next',
+    end: 'Done',
+    stops: [
+      {
+        title: 'A gate that opens for capital cities',
+        words: [
+          'The model has just written \u201cThe capital of France is\u201d. Of the 1536 gates in this layer, unit 1005 matters most: look at its bars on the right. It leaks at nearly every token, and opens where a capital is the subject.',
+        ],
+      },
+      {
+        title: 'Close it',
+        words: [
+          'Now that one gate is held shut. The layer\u2019s output turns away, and in a recorded run of the whole model \u201c Paris\u201d falls from 95\u202f% to 32\u202f%: the likeliest next word becomes \u201c France\u201d. The model has not forgotten France; it has lost that it was about to name a capital.',
+        ],
+      },
+      {
+        title: 'Negative is not closed',
+        words: [
+          'Layer 5, reading code. Three quarters of its gates are negative, the blue ones. It is tempting to call them closed. But SiLU dips below zero before it fades, so each lets a little through, with its sign turned. Here they are all closed for real, and this is how far the output moves:',
+        ],
+      },
+      {
+        title: 'Closed is closed',
+        words: [
+          'The gates that are closed by our threshold are another matter. Here they are all held at exactly zero, and the output hardly notices. Move the threshold and watch when that stops being true:',
+        ],
+      },
+      {
+        title: 'The gate is half of the story',
+        words: [
+          'What a unit adds is the product: act(g) times u, times the length of its column. Coloured and sorted by that contribution, a few units on the left carry much and a long tail carries little. Down in the first chart, dropping units by their product is far cheaper than dropping them by the gate alone.',
+        ],
+      },
+      {
+        title: 'One gate as wide as a barn door',
+        words: [
+          'Layer 11, first token, whatever it is: g is 44 and u is 64, and their product makes most of an output that is hundreds of times longer than at any other token. Models use this token as a place to rest attention. At all other tokens the same gate is the one truly shut gate of the layer. Now look around by yourself.',
+        ],
+      },
+    ],
   },
   badge: {
     pending: 'Not checked yet',

@@ -2,6 +2,8 @@
 // pointer and the eye; the grid over the big map serves the keyboard for both. A shut gate has a dot, so that it is told
 // from a crossing one without colour; a gate closed by hand is crossed out.
 
+import { shutByHand } from './analysis.js';
+import { colouringOf } from './colouring.js';
 import { SHUT } from './definitions.js';
 import { el } from './dom.js';
 
@@ -108,31 +110,26 @@ export class Tile {
    * @param {Palette} palette
    */
   #paintCells(context, scene, palette) {
-    const { token, closed } = scene.state;
+    const { token } = scene.state;
     const gap = this.#cell >= 5 ? 1 : 0;
     const size = this.#cell - gap;
+    const colouring = colouringOf(scene, palette);
     scene.order.forEach((unit, k) => {
       const { x, y, width } = this.#placeOf(k);
       const gateClass = scene.classAt({ token, unit });
-      context.fillStyle = palette.css[gateClass];
+      const colour = colouring.indexOf(token, unit);
+      context.fillStyle = colouring.css[colour];
       context.fillRect(x, y, width - gap, size);
-      if (gateClass === SHUT && size >= 4) {
+      if (gateClass === SHUT && colour === SHUT && size >= 4) {
         context.fillStyle = palette.mark;
         context.fillRect(x + (width - gap) / 2 - 1, y + size / 2 - 1, 2, 2);
       }
     });
-    context.strokeStyle = palette.mark;
-    for (const unit of closed) {
-      if (unit >= scene.columnOf.length) continue;
-      const { x, y } = this.#placeOf(scene.columnOf[unit]);
+    for (const unit of shutByHand(scene)) {
+      const { x, y, width } = this.#placeOf(scene.columnOf[unit]);
       context.fillStyle = palette.css[SHUT];
-      context.fillRect(x, y, size, size);
-      context.beginPath();
-      context.moveTo(x, y);
-      context.lineTo(x + size, y + size);
-      context.moveTo(x + size, y);
-      context.lineTo(x, y + size);
-      context.stroke();
+      context.fillRect(x, y, width - gap, size);
+      crossOut(context, palette.mark, x, y, size);
     }
   }
 
@@ -174,4 +171,23 @@ export class Tile {
     if (column < 0 || column >= this.#columns || row < 0 || k >= scene.order.length) return null;
     return { token: scene.state.token, unit: scene.order[k] };
   }
+}
+
+/**
+ * @param {CanvasRenderingContext2D} context
+ * @param {string} colour
+ * @param {number} x
+ * @param {number} y
+ * @param {number} size
+ */
+function crossOut(context, colour, x, y, size) {
+  if (size < 4) return;
+  const [near, far] = [1.5, size - 1.5];
+  context.strokeStyle = colour;
+  context.beginPath();
+  context.moveTo(x + near, y + near);
+  context.lineTo(x + far, y + far);
+  context.moveTo(x + far, y + near);
+  context.lineTo(x + near, y + far);
+  context.stroke();
 }

@@ -1,0 +1,88 @@
+// What the map's colours mean: the class of a gate, or one of its numbers on a scale that is centred on 0 and logarithmic
+// outside a linear middle. Turns a cell into an index of a colour table; heatmap and tile paint from the same table.
+
+import { CLASS_NAMES } from './definitions.js';
+import { number } from './format.js';
+
+/** @typedef {import('./scene.js').Scene} Scene */
+/** @typedef {import('./colours.js').Palette} Palette */
+/** @typedef {'class' | 'a' | 'g' | 'u' | 'h' | 'c'} ColourKey */
+/** @type {readonly ColourKey[]} */
+export const COLOUR_KEYS = ['class', 'a', 'g', 'u', 'h', 'c'];
+
+/**
+ * `indexOf`: the place of a cell's colour in `pixels` (as ImageData holds them) and `css`. `limit`: the value at the ends
+ * of a continuous scale, null for classes.
+ * @typedef {{ pixels: Uint32Array, css: string[], limit: number | null,
+ *   indexOf: (token: number, unit: number) => number }} Colouring
+ */
+
+/** The scale is linear up to this share of its limit. */
+const LINEAR_SHARE = 0.02;
+
+/**
+ * @param {Scene} scene
+ * @param {Palette} palette
+ * @returns {Colouring}
+ */
+export function colouringOf(scene, palette) {
+  const values = valuesOf(scene);
+  if (values === null) return classColouring(scene, palette);
+  const { dFf, tokens } = scene.numbers;
+  const { ramp } = palette;
+  const limit = largest(values, tokens > 1 ? dFf : 0);
+  const knee = limit * LINEAR_SHARE;
+  const top = Math.log1p(limit / knee);
+  const middle = (ramp.pixels.length - 1) / 2;
+  return {
+    ...ramp,
+    limit,
+    indexOf: (token, unit) => {
+      const value = values[token * dFf + unit];
+      const size = Math.min(1, Math.log1p(Math.abs(value) / knee) / top);
+      return Math.round(middle + Math.sign(value) * size * middle);
+    },
+  };
+}
+
+/**
+ * @param {Scene} scene
+ * @param {Palette} palette
+ * @returns {Colouring}
+ */
+function classColouring(scene, palette) {
+  const { only } = scene.state;
+  const faint = CLASS_NAMES.length;
+  return {
+    pixels: Uint32Array.of(...palette.classes, palette.gap),
+    css: [...palette.css, palette.gapCss],
+    limit: null,
+    indexOf: (token, unit) => {
+      const gateClass = scene.classAt({ token, unit });
+      return only === null || CLASS_NAMES[gateClass] === only ? gateClass : faint;
+    },
+  };
+}
+
+/** @param {Scene} scene */
+function valuesOf({ numbers, state, isWhole }) {
+  const { activated, gate, up, hidden, contribution } = numbers;
+  if (!isWhole) return null;
+  return { class: null, a: activated, g: gate, u: up, h: hidden, c: contribution }[state.by];
+}
+
+/**
+ * The largest magnitude, the first token left out: its spikes would make everything else look like 0.
+ * @param {Float32Array} values
+ * @param {number} from
+ */
+function largest(values, from) {
+  let most = Number.MIN_VALUE;
+  for (let i = from; i < values.length; i++) most = Math.max(most, Math.abs(values[i]));
+  return most;
+}
+
+/** The figures under a continuous scale. @param {number} limit @param {ColourKey} by */
+export function scaleFigures(limit, by) {
+  return by === 'c' ? ['0', number(limit)] : [number(-limit), number(limit)];
+}

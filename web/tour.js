@@ -1,0 +1,86 @@
+// The tour: a few stops, each a state of the page and two or three sentences about what is to be seen there. It changes the
+// live page, never shows a picture of it; every stop is a link (tour=N in the hash), and it can be left at any time.
+
+import { byId, el } from './dom.js';
+import { NOTHING_HELD } from './state.js';
+import { text } from './text.js';
+
+/** @typedef {import('./state.js').State} State */
+
+const PLAIN = {
+  ...NOTHING_HELD,
+  tau: 0.05,
+  sort: /** @type {const} */ ('mean'),
+  by: /** @type {const} */ ('class'),
+  only: null,
+};
+const CAPITAL = { ...PLAIN, layer: 24, prompt: 'chat', token: 41, unit: 1005 };
+const LEAKY = { ...PLAIN, layer: 5, prompt: 'code', token: 10, unit: 588 };
+
+/** The state of each stop; the words are text.tour.stops, in the same order. @type {Partial<State>[]} */
+const STOPS = [
+  CAPITAL,
+  { ...CAPITAL, closed: [1005] },
+  { ...LEAKY, set: 'negative' },
+  { ...LEAKY, set: 'closed' },
+  { ...LEAKY, by: 'c', sort: 'c' },
+  { ...PLAIN, layer: 11, prompt: 'english', token: 0, unit: 1229 },
+];
+
+export class Tour {
+  #card = byId('tour');
+  #title = byId('tour-title');
+  #words = byId('tour-words');
+  #result = byId('tour-result');
+  #place = byId('tour-place');
+  #next = /** @type {HTMLButtonElement} */ (byId('tour-next'));
+  #back = /** @type {HTMLButtonElement} */ (byId('tour-back'));
+  #onChange;
+  #stop = 0;
+
+  /** @param {{ onChange: (patch: Partial<State>) => void }} actions */
+  constructor({ onChange }) {
+    this.#onChange = onChange;
+    byId('tour-start').addEventListener('click', () => {
+      this.#go(1);
+      this.#next.focus();
+    });
+    byId('tour-close').addEventListener('click', () => this.#leave());
+    this.#next.addEventListener('click', () =>
+      this.#stop === STOPS.length ? this.#leave() : this.#go(this.#stop + 1),
+    );
+    this.#back.addEventListener('click', () => this.#go(this.#stop - 1));
+    this.#card.addEventListener('keydown', (event) => {
+      if (event.key === 'Escape') this.#leave();
+    });
+  }
+
+  /**
+   * @param {State} state
+   * @param {string} result what the gates held by hand do, in words
+   */
+  update({ tour }, result) {
+    const stop = tour !== null && tour >= 1 && tour <= STOPS.length ? tour : 0;
+    this.#card.hidden = stop === 0;
+    this.#result.textContent = result;
+    if (stop === this.#stop) return;
+    this.#stop = stop;
+    if (stop === 0) return;
+    const { title, words } = text.tour.stops[stop - 1];
+    this.#title.textContent = title;
+    this.#words.replaceChildren(...words.map((paragraph) => el('p', {}, paragraph)));
+    this.#place.textContent = text.tour.place(stop, STOPS.length);
+    this.#next.textContent = stop === STOPS.length ? text.tour.end : text.tour.next;
+    this.#back.disabled = stop === 1;
+  }
+
+  /** @param {number} stop */
+  #go(stop) {
+    this.#onChange({ ...STOPS[stop - 1], tour: stop });
+  }
+
+  #leave() {
+    this.#onChange({ tour: null });
+    byId('tour-start').focus();
+  }
+}
