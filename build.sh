@@ -65,11 +65,13 @@ use_relaxed_toolchain() {
   local installed newer=19
   installed=$("$emcc" -v 2>&1 | sed -n 's/.*clang version \([0-9]*\).*/\1/p')
   if ((${installed:-0} >= 16)); then return; fi
-  if ! command -v "clang-$newer" "wasm-ld-$newer" > /dev/null; then
-    echo "build.sh: NO RELAXED SIMD: '$emcc' has LLVM ${installed:-unknown} and clang-$newer or wasm-ld-$newer is missing." \
-      "Install them (Debian: apt-get install clang-$newer lld-$newer)." >&2
+  local tool
+  for tool in clang wasm-ld llvm-nm; do
+    if command -v "$tool-$newer" > /dev/null; then continue; fi
+    echo "build.sh: NO RELAXED SIMD: '$emcc' has LLVM ${installed:-unknown} and $tool-$newer is missing." \
+      "Install it (Debian: apt-get install clang-$newer lld-$newer llvm-$newer)." >&2
     exit 3
-  fi
+  done
   export EM_LLVM_ADD_VERSION=$newer EM_CLANG_ADD_VERSION=$newer
   link_flags=(-O1 -Wl,--strip-all -sERROR_ON_WASM_CHANGES_AFTER_LINK)
 }

@@ -28,7 +28,7 @@ const steps = {
     const output = 'src/binding/gated-mlp-relaxed.wasm';
     if (tryRelaxed(output)) return;
     try {
-      aptInstall(['clang-19', 'lld-19'], 'compile for relaxed SIMD');
+      aptInstall(['clang-19', 'lld-19', 'llvm-19'], 'compile for relaxed SIMD');
     } catch (error) {
       console.error(error instanceof Error ? error.message : error);
     }
