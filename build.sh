@@ -3,6 +3,8 @@
 #
 #   bash build.sh                       src/binding/gated-mlp.wasm, the module that the package ships
 #   bash build.sh relaxed               src/binding/gated-mlp-relaxed.wasm, the same for engines with relaxed SIMD
+#   bash build.sh threads               src/binding/gated-mlp-threads.wasm, on a shared memory that the caller brings
+#   bash build.sh relaxed-threads       both: src/binding/gated-mlp-relaxed-threads.wasm
 #   bash build.sh float64               build/gated-mlp-f64.wasm, the same sources in double (for tests)
 #   bash build.sh native CC OUT FILE... a native program of FILEs under AddressSanitizer and UBSan
 #   bash build.sh fast CC OUT FILE...   the same at full speed, without sanitizers
@@ -16,6 +18,10 @@ cd "$(dirname "$0")"
 emcc=${EMCC:-emcc}
 c_flags=(-std=c11 -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Werror "-ffile-prefix-map=$PWD=.")
 link_flags=(-O3)
+# A shared memory is brought from outside; each thread's instance needs a stack of its own. The C library is compiled
+# without atomics, which is sound because only one thread allocates.
+threads_compile=(-matomics -mbulk-memory -mmutable-globals)
+threads_link=(-sIMPORTED_MEMORY "-Wl,--shared-memory,--no-check-features,--export=__stack_pointer")
 
 # The files whose loops do the arithmetic are compiled for speed, the others for size.
 kernels=(activation gated_mlp gated_mlp_backward gemm linear units)
@@ -42,9 +48,10 @@ build_wasm() { # build_wasm OUT FLAG...
   local out=$1 objects
   shift
   require_emcc
-  # EXPORT(name) lines of exports.c are the one list of what the module offers.
-  local exports
-  exports=$(sed -n 's/^EXPORT(\([a-z0-9_]*\)).*/_\1/p' src/core/exports.c | paste -sd, -)
+  # EXPORT(name) lines of exports.c are the one list of what the module offers; threads have a few more.
+  local exports mark
+  if [[ " $* " == *" -matomics "* ]]; then mark='EXPORT\(_THREADS\|\)'; else mark='EXPORT\(\)'; fi
+  exports=$(sed -n "s/^$mark(\([a-z0-9_]*\)).*/_\2/p" src/core/exports.c | paste -sd, -)
   "$emcc" --version | sed -n 1p
   mkdir -p "$(dirname "$out")"
   objects=$(mktemp -d)
@@ -89,13 +96,22 @@ case ${1:-simd128} in
     use_relaxed_toolchain
     build_wasm src/binding/gated-mlp-relaxed.wasm -mrelaxed-simd
     ;;
+  threads)
+    link_flags+=("${threads_link[@]}")
+    build_wasm src/binding/gated-mlp-threads.wasm "${threads_compile[@]}"
+    ;;
+  relaxed-threads)
+    use_relaxed_toolchain
+    link_flags+=("${threads_link[@]}")
+    build_wasm src/binding/gated-mlp-relaxed-threads.wasm -mrelaxed-simd "${threads_compile[@]}"
+    ;;
   float64) build_wasm build/gated-mlp-f64.wasm -DGATED_MLP_FLOAT64 ;;
   native) build_native "${@:2}" -O2 -g -fsanitize=address,undefined -fno-sanitize-recover=all ;;
   fast) build_native "${@:2}" -O3 ;;
   fuzz) build_native "${@:2}" -O2 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all ;;
   shared) build_native "${@:2}" -O2 -fPIC -shared ;;
   *)
-    sed -n '2,12s/^# \{0,1\}//p' build.sh >&2
+    sed -n '2,14s/^# \{0,1\}//p' build.sh >&2
     exit 2
     ;;
 esac

@@ -37,6 +37,8 @@ export class GatedMLP {
   #runtime;
   #address;
   #disposed = false;
+  /** Forwards that other threads are computing from the weights. */
+  #inFlight = 0;
 
   /**
    * A new MLP with nn.Linear's default initialization: gate, up and down drawn in that order, weight then bias.
@@ -192,46 +194,49 @@ export class GatedMLP {
    * @param {ForwardOptions} [options]
    * @returns {RealArray} [..., d]: `out`, or a new array
    */
-  forward(x, { out, units, scale = 1, accumulate = false } = {}) {
+  forward(x, options) {
     const wasm = this.#wasm();
-    const tokens = rowsOf(x, 'x', wasm.Real, this.d, 'd');
-    const [begin, end] = this.#slice(units);
-    finite(scale, 'scale');
-    if (accumulate && !out)
-      throw new GatedMLPError('ERR_SHAPE', 'accumulate: needs out, to which it adds');
-    const y = out ? realsOfLength(out, 'out', wasm.Real, x.length) : new wasm.Real(x.length);
+    const call = this.#forwardCall(wasm, x, options);
+    const { y, tokens, products, rest } = call;
     if (tokens === 0) return y;
-    const bytes = x.length * wasm.Real.BYTES_PER_ELEMENT;
-    const xAt = wasm.io(2 * bytes);
-    const yAt = xAt + bytes;
-    wasm.putReals(x, xAt);
-    if (accumulate) wasm.putReals(y, yAt);
-    const status = wasm.exports.mlp_forward(
-      yAt,
-      xAt,
-      this.#address,
-      tokens,
-      begin,
-      end,
-      scale,
-      accumulate ? 1 : 0,
-      -1,
-      0,
-      0,
-      0,
-    );
+    const xAt = wasm.io(2 * call.bytes);
+    const yAt = xAt + call.bytes;
+    this.#place(wasm, call, xAt, yAt);
+    const { team } = wasm;
+    const status =
+      team?.canWait && team.isWorth(products)
+        ? team.forward([yAt, xAt, this.#address, tokens, ...rest])
+        : wasm.exports.mlp_forward(yAt, xAt, this.#address, tokens, ...rest, -1, 0, 0, 0);
     wasm.done(status, 'forward');
     y.set(wasm.realsAt(yAt, x.length));
     return y;
   }
 
   /**
-   * As forward; for a page's main thread, which must not wait.
+   * As forward, but where the runtime has threads a page's main thread does not wait for them. x is copied at once.
    * @param {RealArray} x
-   * @param {ForwardOptions} [options]
+   * @param {ForwardOptions} [options] out is written when the promise resolves
+   * @returns {Promise<RealArray>}
    */
   async forwardAsync(x, options) {
-    return this.forward(x, options);
+    const wasm = this.#wasm();
+    const call = this.#forwardCall(wasm, x, options);
+    const { team } = wasm;
+    if (!team || team.canWait || !team.isWorth(call.products)) return this.forward(x, options);
+    const xAt = wasm.alloc(2 * call.bytes, 'arguments and results');
+    const yAt = xAt + call.bytes;
+    this.#place(wasm, call, xAt, yAt);
+    this.#inFlight++;
+    try {
+      const args = [yAt, xAt, this.#address, call.tokens, ...call.rest];
+      wasm.done(await team.forwardAsync(args), 'forward');
+      call.y.set(wasm.realsAt(yAt, x.length));
+      return call.y;
+    } finally {
+      wasm.free(xAt);
+      this.#inFlight--;
+      if (this.#disposed && this.#inFlight === 0) freeIfAlive(this.#runtime, this.#address, this);
+    }
   }
 
   /**
@@ -375,7 +380,45 @@ export class GatedMLP {
   dispose() {
     if (this.#disposed) return;
     this.#disposed = true;
-    freeIfAlive(this.#runtime, this.#address, this);
+    if (this.#inFlight === 0) freeIfAlive(this.#runtime, this.#address, this);
+  }
+
+  /**
+   * What forward was asked for, checked.
+   * @param {Wasm} wasm
+   * @param {RealArray} x
+   * @param {ForwardOptions} [options]
+   */
+  #forwardCall(wasm, x, { out, units, scale = 1, accumulate = false } = {}) {
+    const tokens = rowsOf(x, 'x', wasm.Real, this.d, 'd');
+    const [begin, end] = this.#slice(units);
+    finite(scale, 'scale');
+    if (accumulate && !out) {
+      throw new GatedMLPError('ERR_SHAPE', 'accumulate: needs out, to which it adds');
+    }
+    const y = out ? realsOfLength(out, 'out', wasm.Real, x.length) : new wasm.Real(x.length);
+    const bytes = x.length * wasm.Real.BYTES_PER_ELEMENT;
+    const products = 3 * x.length * (end - begin);
+    return {
+      x,
+      y,
+      tokens,
+      accumulate,
+      bytes,
+      products,
+      rest: [begin, end, scale, accumulate ? 1 : 0],
+    };
+  }
+
+  /**
+   * @param {Wasm} wasm
+   * @param {{ x: RealArray, y: RealArray, accumulate: boolean }} call
+   * @param {number} xAt
+   * @param {number} yAt
+   */
+  #place(wasm, { x, y, accumulate }, xAt, yAt) {
+    wasm.putReals(x, xAt);
+    if (accumulate) wasm.putReals(y, yAt);
   }
 
   #wasm() {

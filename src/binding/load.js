@@ -80,18 +80,17 @@ async function bytesOf(source, signal) {
 }
 
 /**
- * Compiles and instantiates a module from wherever it is. Rejects with ERR_WASM_LOAD, or with signal.reason.
- * @param {WasmSource} source
- * @param {AbortSignal} [signal]
+ * An instance of a module. Rejects with ERR_WASM_LOAD.
+ * @param {WebAssembly.Module} module
+ * @param {WebAssembly.Memory} [memory] what a build with shared memory works on
  * @returns {Promise<WebAssembly.Instance>}
  */
-export async function instantiate(source, signal) {
-  const module = await compile(source, signal);
+export async function instantiate(module, memory) {
   let instance;
   try {
     // Some Emscripten versions report growth through this import; views are compared by buffer instead.
     instance = await WebAssembly.instantiate(module, {
-      env: { emscripten_notify_memory_growth() {} },
+      env: { emscripten_notify_memory_growth() {}, ...(memory && { memory }) },
     });
   } catch (cause) {
     throw otherModule(cause instanceof Error ? cause.message : String(cause), cause);

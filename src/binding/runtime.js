@@ -5,6 +5,7 @@ import { activationOf } from './activations.js';
 import { finite, integer, realsOfLength, rowsOf } from './arrays.js';
 import { GatedMLPError } from './errors.js';
 import { compile, instantiate } from './load.js';
+import { canShareMemory, newSharedMemory, Team } from './team.js';
 import { Wasm } from './wasm.js';
 
 /** @typedef {import('./arrays.js').RealArray} RealArray */
@@ -15,7 +16,9 @@ import { Wasm } from './wasm.js';
  * @property {WasmSource} [wasm] the module, where the one beside this file is not to be used
  * @property {'auto' | Variant} [variant] which build, where `wasm` is not given; 'auto' takes the best this engine
  *   validates. Results of 'simd128' are the same bits on every machine, those of 'relaxed' are not
- * @property {number} [threads] how many threads to use if the engine allows it; see Runtime.threads
+ * @property {number} [threads] how many threads to use: itself and workers on one shared memory of at most 1 GiB. Where
+ *   the page is not cross-origin isolated, or workers cannot be had, `runtime.threads` is 1 and nothing fails. Default 1
+ * @property {WebAssembly.Memory} [memory] a shared memory to work in, which then belongs to the runtime: for another maximum
  * @property {AbortSignal} [signal]
  */
 
@@ -66,15 +69,12 @@ export async function defaultRuntime() {
 }
 
 export class Runtime {
-  /** Threads in use; 1 where more were asked for but the engine or the page does not allow them. */
-  threads = 1;
-
   /**
    * Compiles and instantiates the module. Rejects with ERR_WASM_LOAD, or with signal.reason.
    * @param {RuntimeOptions} [options]
    * @returns {Promise<Runtime>}
    */
-  static async create({ wasm, variant = 'auto', threads = 1, signal } = {}) {
+  static async create({ wasm, variant = 'auto', threads = 1, memory, signal } = {}) {
     if (variant !== 'auto' && !VARIANTS.includes(variant)) {
       throw new GatedMLPError(
         'ERR_UNSUPPORTED',
@@ -82,19 +82,32 @@ export class Runtime {
         { variant },
       );
     }
-    integer(threads, 'threads');
-    return new Runtime(await instantiate(wasm ?? (await moduleOf(variant, signal)), signal));
+    integer(threads, 'threads', 1, MAX_THREADS);
+    if (memory !== undefined && !isShared(memory)) {
+      throw new GatedMLPError(
+        'ERR_UNSUPPORTED',
+        'memory: only a shared WebAssembly.Memory can be brought, { initial, maximum, shared: true }',
+      );
+    }
+    const shared = memory !== undefined || (threads > 1 && canShareMemory());
+    if (shared) {
+      const runtime = await createShared({ wasm, variant, threads, memory, signal });
+      if (runtime) return runtime;
+    }
+    const module = await compile(wasm ?? (await moduleOf(variant, PLAIN, signal)), signal);
+    return new Runtime(new Wasm(await instantiate(module)));
   }
 
   /**
    * @internal use Runtime.create
-   * @param {WebAssembly.Instance} instance
+   * @param {Wasm} wasm
    */
-  constructor(instance) {
-    const wasm = new Wasm(instance);
+  constructor(wasm) {
     instances.set(this, wasm);
     /** Which build runs here. @type {Variant} */
     this.variant = wasm.exports.relaxed_simd() ? 'relaxed' : 'simd128';
+    /** Threads in use; 1 where more were asked for but the engine or the page does not allow them. @type {number} */
+    this.threads = wasm.team?.threads ?? 1;
     if (Symbol.dispose) {
       Object.defineProperty(this, Symbol.dispose, { value: () => this.dispose() });
     }
@@ -295,17 +308,35 @@ const RELAXED_PROBE = Uint8Array.of(
   ...[0x01, 0x20, 0x02, 0xfd, 0x85, 0x02, 0x0b],
 );
 
+/** More than any machine's share of one MLP is worth. */
+const MAX_THREADS = 64;
+
+/**
+ * Where the package's own modules are, a literal each so that bundlers find them.
+ * @typedef {{ simd128: () => URL, relaxed: () => URL }} Places
+ * @type {Places}
+ */
+const PLAIN = {
+  simd128: () => new URL('./gated-mlp.wasm', import.meta.url),
+  relaxed: () => new URL('./gated-mlp-relaxed.wasm', import.meta.url),
+};
+/** @type {Places} */
+const SHARED = {
+  simd128: () => new URL('./gated-mlp-threads.wasm', import.meta.url),
+  relaxed: () => new URL('./gated-mlp-relaxed-threads.wasm', import.meta.url),
+};
+
 /**
  * The package's own module for a variant. 'auto' does without the relaxed one where the engine or the file is missing.
  * @param {'auto' | Variant} variant
+ * @param {Places} places
  * @param {AbortSignal} [signal]
  * @returns {Promise<WasmSource>}
  */
-async function moduleOf(variant, signal) {
-  const plain = new URL('./gated-mlp.wasm', import.meta.url);
-  if (variant === 'simd128') return plain;
+async function moduleOf(variant, places, signal) {
+  if (variant === 'simd128') return places.simd128();
   const validates = WebAssembly.validate(RELAXED_PROBE);
-  if (variant === 'auto' && !validates) return plain;
+  if (variant === 'auto' && !validates) return places.simd128();
   if (!validates) {
     throw new GatedMLPError(
       'ERR_UNSUPPORTED',
@@ -313,13 +344,28 @@ async function moduleOf(variant, signal) {
       { variant },
     );
   }
-  const relaxed = new URL('./gated-mlp-relaxed.wasm', import.meta.url);
   try {
-    return await compile(relaxed, signal);
+    return await compile(places.relaxed(), signal);
   } catch (error) {
-    if (variant === 'auto' && error instanceof GatedMLPError) return plain;
+    if (variant === 'auto' && error instanceof GatedMLPError) return places.simd128();
     throw error;
   }
+}
+
+/** @param {WebAssembly.Memory} memory */
+const isShared = (memory) =>
+  typeof SharedArrayBuffer === 'function' && memory.buffer instanceof SharedArrayBuffer;
+
+/**
+ * A runtime on shared memory, or null where workers cannot be had and no memory was brought.
+ * @param {RuntimeOptions & { variant: 'auto' | Variant, threads: number }} options
+ */
+async function createShared({ wasm, variant, threads, memory, signal }) {
+  const module = await compile(wasm ?? (await moduleOf(variant, SHARED, signal)), signal);
+  const works = memory ?? newSharedMemory();
+  const inner = new Wasm(await instantiate(module, works), works);
+  if (threads > 1) inner.team = await Team.start(inner, module, works, threads, signal);
+  return inner.team || memory ? new Runtime(inner) : null;
 }
 
 /** @param {Wasm} wasm @param {string} act */

@@ -96,7 +96,7 @@ function tableOf(wasm, block) {
   const pool = block + u32(block + 40);
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   /** @param {number} offset @param {number} length */
-  const text = (offset, length) => decoder.decode(wasm.u8(pool + offset, length));
+  const text = (offset, length) => wasm.text(decoder, pool + offset, length);
   /** @type {Map<string, TableEntry>} */
   const tensors = new Map();
   for (let i = 0, at = block + u32(block + 24); i < u32(block + 16); i++, at += 48) {
@@ -193,7 +193,7 @@ function words(wasm, table, code) {
  */
 function quoted(wasm, text, position, length) {
   if (length === 0 || position + length > text.length) return null;
-  const json = new TextDecoder().decode(wasm.u8(text.header + position, length));
+  const json = wasm.text(new TextDecoder(), text.header + position, length);
   try {
     return String(JSON.parse(json));
   } catch {

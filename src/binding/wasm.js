@@ -33,6 +33,8 @@ export class Wasm {
   dtypes = new Map();
   /** activation -> code, read from the module. @type {Map<string, number>} */
   activations = new Map();
+  /** The threads that work on this memory, if there are several. @type {import('./team.js').Team | null} */
+  team = null;
   /** Bytes handed out and not given back. */
   bytesUsed = 0;
   disposed = false;
@@ -49,9 +51,14 @@ export class Wasm {
   /** Gives memory back when its owner was dropped without dispose(). @type {FinalizationRegistry<number>} */
   #forgotten = new FinalizationRegistry((address) => this.free(address));
 
-  /** @param {WebAssembly.Instance} instance */
-  constructor(instance) {
-    this.exports = /** @type {WasmExports} */ (/** @type {unknown} */ (instance.exports));
+  /**
+   * @param {WebAssembly.Instance} instance
+   * @param {WebAssembly.Memory} [memory] the one it was given, where it has none of its own
+   */
+  constructor(instance, memory) {
+    this.exports = /** @type {WasmExports} */ (
+      /** @type {unknown} */ (memory ? { ...instance.exports, memory } : instance.exports)
+    );
     this.exports._initialize?.();
     const double = this.exports.real_bytes() === 8;
     this.Real = double ? Float64Array : Float32Array;
@@ -152,6 +159,17 @@ export class Wasm {
   }
 
   /**
+   * The text of n bytes of UTF-8; a decoder takes none from shared memory, so that is copied.
+   * @param {TextDecoder} decoder
+   * @param {number} address
+   * @param {number} n
+   */
+  text(decoder, address, n) {
+    const bytes = this.u8(address, n);
+    return decoder.decode(bytes.buffer instanceof ArrayBuffer ? bytes : bytes.slice());
+  }
+
+  /**
    * @param {ArrayLike<number>} values
    * @param {number} address
    */
@@ -185,6 +203,7 @@ export class Wasm {
 
   dispose() {
     this.disposed = true;
+    this.team?.dispose();
     this.#blocks.clear();
     this.bytesUsed = 0;
     const none = new ArrayBuffer(0);

@@ -13,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EXPORT(name) __attribute__((used, visibility("default")))
+#define EXPORT(name)         __attribute__((used, visibility("default")))
+#define EXPORT_THREADS(name) EXPORT(name) /* in the builds with shared memory only */
 
 /* ---------------------------------------------------------------------------------------- memory */
 
@@ -160,9 +161,9 @@ EXPORT(linear_get) gated_mlp_status linear_get(void *dst, int32_t dst_dtype, con
 }
 
 /* bias[i0 + i] = src[i * stride], rounded to the dtype the weight is held in, as the whole module would be. */
-EXPORT(linear_set_bias)
-gated_mlp_status linear_set_bias(linear *l, int32_t i0, int32_t n, const void *src,
-                                 int32_t src_dtype, int64_t stride) {
+EXPORT(linear_set_bias) gated_mlp_status linear_set_bias(linear *l, int32_t i0, int32_t n,
+                                                         const void *src, int32_t src_dtype,
+                                                         int64_t stride) {
     int32_t step = convert_source_bytes(src_dtype);
     if (step == 0) {
         return GATED_MLP_ERR_DTYPE;
@@ -182,8 +183,8 @@ gated_mlp_status linear_set_bias(linear *l, int32_t i0, int32_t n, const void *s
 }
 
 /* The bias [out_features] in dst_dtype: the weight's, or DTYPE_REAL. */
-EXPORT(linear_get_bias)
-gated_mlp_status linear_get_bias(void *dst, int32_t dst_dtype, const linear *l) {
+EXPORT(linear_get_bias) gated_mlp_status linear_get_bias(void *dst, int32_t dst_dtype,
+                                                         const linear *l) {
     int32_t step = convert_target_bytes(dst_dtype);
     if (step == 0 || l->bias == NULL) {
         return step == 0 ? GATED_MLP_ERR_DTYPE : GATED_MLP_ERR_SHAPE;
@@ -195,8 +196,8 @@ gated_mlp_status linear_get_bias(void *dst, int32_t dst_dtype, const linear *l) 
     return GATED_MLP_OK;
 }
 
-EXPORT(linear_run)
-gated_mlp_status linear_run(real *y, const real *x, const linear *l, int32_t tokens) {
+EXPORT(linear_run) gated_mlp_status linear_run(real *y, const real *x, const linear *l,
+                                               int32_t tokens) {
     uint64_t bytes = linear_scratch_bytes(l->out_features, l->in_features, tokens);
     void *work = scratch(bytes);
     return bytes > 0 && work == NULL ? GATED_MLP_ERR_MEMORY : linear_forward(y, x, l, tokens, work);
@@ -212,8 +213,8 @@ EXPORT(mlp_bytes) uint64_t mlp_bytes(int32_t d, int32_t d_ff, int32_t dtype, int
 }
 
 /* A gated MLP with all parameters zero, in one block: memory_free gives it back. NULL: no memory. */
-EXPORT(mlp_create)
-gated_mlp *mlp_create(int32_t d, int32_t d_ff, int32_t activation, int32_t dtype, int32_t bias) {
+EXPORT(mlp_create) gated_mlp *mlp_create(int32_t d, int32_t d_ff, int32_t activation, int32_t dtype,
+                                         int32_t bias) {
     gated_mlp *m = memory_alloc(mlp_bytes(d, d_ff, dtype, bias));
     if (m != NULL) {
         char *at = (char *)m + aligned(sizeof *m);
@@ -270,11 +271,12 @@ static gated_mlp_options options_of(int32_t unit_begin, int32_t unit_end, real s
                                activation, holds,    hold_count};
 }
 
-EXPORT(mlp_forward)
-gated_mlp_status mlp_forward(real *y, const real *x, const gated_mlp *m, int32_t tokens,
-                             int32_t unit_begin, int32_t unit_end, real scale, int32_t accumulate,
-                             int32_t activation, const gated_mlp_hold *holds, int32_t hold_count,
-                             const gated_mlp_record *record) {
+EXPORT(mlp_forward) gated_mlp_status mlp_forward(real *y, const real *x, const gated_mlp *m,
+                                                 int32_t tokens, int32_t unit_begin,
+                                                 int32_t unit_end, real scale, int32_t accumulate,
+                                                 int32_t activation, const gated_mlp_hold *holds,
+                                                 int32_t hold_count,
+                                                 const gated_mlp_record *record) {
     gated_mlp_options options =
         options_of(unit_begin, unit_end, scale, accumulate, activation, holds, hold_count);
     uint64_t bytes = gated_mlp_forward_scratch_bytes(m, tokens);
@@ -285,12 +287,122 @@ gated_mlp_status mlp_forward(real *y, const real *x, const gated_mlp *m, int32_t
     return gated_mlp_forward(y, x, m, tokens, &options, record, work);
 }
 
-EXPORT(mlp_backward)
-gated_mlp_status mlp_backward(const gated_mlp_gradients *gradients, const real *d_y, const real *x,
-                              const gated_mlp *m, int32_t tokens, int32_t unit_begin,
-                              int32_t unit_end, real scale, int32_t activation,
-                              const gated_mlp_hold *holds, int32_t hold_count,
-                              const gated_mlp_record *record) {
+#ifdef __wasm_atomics__
+
+/* The team of a build with shared memory: threads that run instances of this module on one memory, whose statics are
+ * therefore one for all. The runtime's own thread is member 0 of a call it waits for; a page's main thread, which must
+ * not wait, hands the call to the others and watches `finished`. */
+static struct {
+    real *y;
+    const real *x;
+    const gated_mlp *m;
+    int32_t tokens;
+    gated_mlp_options options;
+    const gated_mlp_record *record;
+    void *scratch;
+    uint64_t scratch_bytes;
+    int32_t members;
+    int32_t first; /* number of the thread that is member 0 */
+    int32_t call;  /* changes when there is something to do */
+    int32_t
+        arrived; /* of the barrier: members that wait, and the round, which changes when all have come */
+    int32_t round;
+    int32_t finished; /* the last call that is complete */
+} team;
+
+/* A look at a word that another thread is about to change is cheaper than being woken; a longer wait is not. */
+#define LOOKS_BEFORE_SLEEP 2000
+
+static void wait_while(int32_t *word, int32_t value) {
+    for (int32_t i = 0; i < LOOKS_BEFORE_SLEEP; i++) {
+        if (__atomic_load_n(word, __ATOMIC_SEQ_CST) != value) {
+            return;
+        }
+    }
+    while (__atomic_load_n(word, __ATOMIC_SEQ_CST) == value) {
+        __builtin_wasm_memory_atomic_wait32(word, value, -1);
+    }
+}
+
+static void change(int32_t *word, int32_t value) {
+    __atomic_store_n(word, value, __ATOMIC_SEQ_CST);
+    __builtin_wasm_memory_atomic_notify(word, UINT32_MAX);
+}
+
+static void team_wait(void *unused) {
+    (void)unused;
+    const int32_t round = __atomic_load_n(&team.round, __ATOMIC_SEQ_CST);
+    if (__atomic_add_fetch(&team.arrived, 1, __ATOMIC_SEQ_CST) < team.members) {
+        wait_while(&team.round, round);
+        return;
+    }
+    __atomic_store_n(&team.arrived, 0, __ATOMIC_SEQ_CST);
+    change(&team.round, round + 1);
+}
+
+static gated_mlp_status team_work(int32_t thread) {
+    const int32_t call = __atomic_load_n(&team.call, __ATOMIC_SEQ_CST);
+    const gated_mlp_team me = {thread - team.first, team.members, team_wait, NULL};
+    const gated_mlp_status status = gated_mlp_forward_member(
+        team.y, team.x, team.m, team.tokens, &team.options, team.record, team.scratch, &me);
+    /* Nobody may still look at the call's fields when the next one is written. */
+    team_wait(NULL);
+    if (me.member == 0) {
+        change(&team.finished, call);
+    }
+    return status;
+}
+
+/* What a worker does from its start to its end: `thread` is its number from 1 on. Never returns. */
+EXPORT_THREADS(team_serve) void team_serve(int32_t thread) {
+    for (int32_t seen = 0;;) {
+        wait_while(&team.call, seen);
+        seen = __atomic_load_n(&team.call, __ATOMIC_SEQ_CST);
+        team_work(thread);
+    }
+}
+
+/* Where `finished` lies. */
+EXPORT_THREADS(team_finished) const int32_t *team_finished(void) {
+    return &team.finished;
+}
+
+/* Hands a forward to `threads` threads, the calling one being the first if `with_caller`; then it returns when all is
+ * done, else at once: *team_finished() becomes the number of this call, which is returned, when y is complete. The
+ * arguments must stay until then. Negative: minus a gated_mlp_status. */
+EXPORT_THREADS(team_forward)
+int32_t team_forward(real *y, const real *x, const gated_mlp *m, int32_t tokens, int32_t unit_begin,
+                     int32_t unit_end, real scale, int32_t accumulate, int32_t threads,
+                     int32_t with_caller) {
+    const int32_t members = with_caller ? threads : threads - 1;
+    const uint64_t bytes = gated_mlp_team_scratch_bytes(m, tokens, members);
+    if (bytes > team.scratch_bytes) {
+        memory_free(team.scratch);
+        team.scratch = memory_alloc(bytes);
+        team.scratch_bytes = team.scratch == NULL ? 0 : bytes;
+    }
+    if (bytes == 0 || bytes > team.scratch_bytes) {
+        return -GATED_MLP_ERR_MEMORY;
+    }
+    team.y = y;
+    team.x = x;
+    team.m = m;
+    team.tokens = tokens;
+    team.options = options_of(unit_begin, unit_end, scale, accumulate, -1, NULL, 0);
+    team.record = NULL;
+    team.members = members;
+    team.first = with_caller ? 0 : 1;
+    const int32_t call = team.call == INT32_MAX ? 1 : team.call + 1;
+    change(&team.call, call);
+    return with_caller ? -(int32_t)team_work(0) : call;
+}
+
+#endif
+
+EXPORT(mlp_backward) gated_mlp_status mlp_backward(
+    const gated_mlp_gradients *gradients, const real *d_y, const real *x, const gated_mlp *m,
+    int32_t tokens, int32_t unit_begin, int32_t unit_end, real scale, int32_t activation,
+    const gated_mlp_hold *holds, int32_t hold_count, const gated_mlp_record *record) {
     gated_mlp_options options =
         options_of(unit_begin, unit_end, scale, 0, activation, holds, hold_count);
     uint64_t bytes = gated_mlp_backward_scratch_bytes(m, tokens);
@@ -307,37 +419,37 @@ EXPORT(act) gated_mlp_status act(real *out, const real *z, int32_t activation, u
     return activation_forward(out, z, activation, n);
 }
 
-EXPORT(act_derivative)
-gated_mlp_status act_derivative(real *out, const real *z, int32_t activation, uint32_t n) {
+EXPORT(act_derivative) gated_mlp_status act_derivative(real *out, const real *z, int32_t activation,
+                                                       uint32_t n) {
     return activation_derivative(out, z, activation, n);
 }
 
-EXPORT(act_mul_run)
-gated_mlp_status act_mul_run(real *out, const real *gate, const real *up, int32_t activation,
-                             uint32_t n) {
+EXPORT(act_mul_run) gated_mlp_status act_mul_run(real *out, const real *gate, const real *up,
+                                                 int32_t activation, uint32_t n) {
     return act_mul(out, gate, up, activation, n);
 }
 
-EXPORT(act_mul_backward_run)
-gated_mlp_status act_mul_backward_run(real *d_gate, real *d_up, const real *d_out, const real *gate,
-                                      const real *up, int32_t activation, uint32_t n) {
+EXPORT(act_mul_backward_run) gated_mlp_status act_mul_backward_run(real *d_gate, real *d_up,
+                                                                   const real *d_out,
+                                                                   const real *gate, const real *up,
+                                                                   int32_t activation, uint32_t n) {
     return act_mul_backward(d_gate, d_up, d_out, gate, up, activation, n);
 }
 
-EXPORT(act_and_mul_run)
-gated_mlp_status act_and_mul_run(real *out, const real *gate_up, int32_t activation,
-                                 uint32_t tokens, uint32_t d_ff) {
+EXPORT(act_and_mul_run) gated_mlp_status act_and_mul_run(real *out, const real *gate_up,
+                                                         int32_t activation, uint32_t tokens,
+                                                         uint32_t d_ff) {
     return act_and_mul(out, gate_up, activation, tokens, d_ff);
 }
 
-EXPORT(act_and_mul_backward_run)
-gated_mlp_status act_and_mul_backward_run(real *d_gate_up, const real *d_out, const real *gate_up,
-                                          int32_t activation, uint32_t tokens, uint32_t d_ff) {
+EXPORT(act_and_mul_backward_run) gated_mlp_status
+act_and_mul_backward_run(real *d_gate_up, const real *d_out, const real *gate_up,
+                         int32_t activation, uint32_t tokens, uint32_t d_ff) {
     return act_and_mul_backward(d_gate_up, d_out, gate_up, activation, tokens, d_ff);
 }
 
-EXPORT(ffn_dim)
-int32_t ffn_dim(int32_t d, int32_t multiple_of, int32_t has_multiplier, double multiplier) {
+EXPORT(ffn_dim) int32_t ffn_dim(int32_t d, int32_t multiple_of, int32_t has_multiplier,
+                                double multiplier) {
     return llama_ffn_dim(d, multiple_of, has_multiplier, multiplier);
 }
 
@@ -345,27 +457,27 @@ int32_t ffn_dim(int32_t d, int32_t multiple_of, int32_t has_multiplier, double m
  *
  * The reader as safetensors.h describes it; every structure is the binding's to place and to read by field offset. */
 
-EXPORT(header_prefix)
-uint32_t header_prefix(uint64_t *header_bytes, safetensors_error *error, const uint8_t *bytes,
-                       uint64_t byte_count, uint64_t file_bytes) {
+EXPORT(header_prefix) uint32_t header_prefix(uint64_t *header_bytes, safetensors_error *error,
+                                             const uint8_t *bytes, uint64_t byte_count,
+                                             uint64_t file_bytes) {
     return safetensors_prefix(header_bytes, error, bytes, byte_count, file_bytes);
 }
 
-EXPORT(header_measure)
-uint32_t header_measure(safetensors_summary *summary, safetensors_error *error,
-                        const uint8_t *header, uint64_t header_bytes) {
+EXPORT(header_measure) uint32_t header_measure(safetensors_summary *summary,
+                                               safetensors_error *error, const uint8_t *header,
+                                               uint64_t header_bytes) {
     return safetensors_measure(summary, error, header, header_bytes);
 }
 
-EXPORT(header_read)
-uint32_t header_read(void *block, safetensors_error *error, const safetensors_summary *summary,
-                     const uint8_t *header, uint64_t header_bytes, uint64_t file_bytes) {
+EXPORT(header_read) uint32_t header_read(void *block, safetensors_error *error,
+                                         const safetensors_summary *summary, const uint8_t *header,
+                                         uint64_t header_bytes, uint64_t file_bytes) {
     return safetensors_read(block, error, summary, header, header_bytes, file_bytes);
 }
 
-EXPORT(header_check_end)
-uint32_t header_check_end(safetensors_error *error, const safetensors_block *block,
-                          uint64_t file_bytes) {
+EXPORT(header_check_end) uint32_t header_check_end(safetensors_error *error,
+                                                   const safetensors_block *block,
+                                                   uint64_t file_bytes) {
     return safetensors_check_end(error, block, file_bytes);
 }
 

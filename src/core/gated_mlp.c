@@ -16,16 +16,26 @@ typedef struct {
     real *strip;
 } forward_scratch;
 
-static forward_scratch lay_out(const gated_mlp *m, int32_t tokens, void *scratch) {
+static const gated_mlp_team ALONE = {.member = 0, .members = 1, .wait = NULL, .barrier = NULL};
+
+/* The hidden values, which a team shares, and behind them what each member has for itself. */
+static forward_scratch lay_out(const gated_mlp *m, int32_t tokens, const gated_mlp_team *team,
+                               void *scratch) {
     const int32_t block = block_rows(tokens);
     const uint64_t rows = (uint64_t)padded_rows(block);
     scratch_cursor cursor = {scratch, 0};
     forward_scratch s = {0};
-    s.x = take(&cursor, block > GEMV_ROWS ? rows : 0, (uint64_t)m->d);
     s.hidden = take(&cursor, rows, (uint64_t)panel_count(m->d_ff) * PANEL);
-    s.gate = take(&cursor, rows, PANEL);
-    s.up = take(&cursor, rows, PANEL);
-    s.strip = take(&cursor, 1, STRIP_REALS);
+    for (int32_t member = 0; member < team->members; member++) {
+        forward_scratch own = s;
+        own.x = take(&cursor, block > GEMV_ROWS ? rows : 0, (uint64_t)m->d);
+        own.gate = take(&cursor, rows, PANEL);
+        own.up = take(&cursor, rows, PANEL);
+        own.strip = take(&cursor, 1, STRIP_REALS);
+        if (member == team->member) {
+            s = own;
+        }
+    }
     s.bytes = scratch_total(&cursor);
     return s;
 }
@@ -41,7 +51,15 @@ gated_mlp_options gated_mlp_defaults(const gated_mlp *m) {
 }
 
 uint64_t gated_mlp_forward_scratch_bytes(const gated_mlp *m, int32_t tokens) {
-    return m->d <= 0 || m->d_ff <= 0 || tokens < 0 ? 0 : lay_out(m, tokens, NULL).bytes;
+    return gated_mlp_team_scratch_bytes(m, tokens, 1);
+}
+
+uint64_t gated_mlp_team_scratch_bytes(const gated_mlp *m, int32_t tokens, int32_t members) {
+    if (m->d <= 0 || m->d_ff <= 0 || tokens < 0 || members <= 0) {
+        return 0;
+    }
+    const gated_mlp_team team = {.member = 0, .members = members, .wait = NULL, .barrier = NULL};
+    return lay_out(m, tokens, &team, NULL).bytes;
 }
 
 /* record [tokens, d_ff] = the tile's units that are in the slice */
@@ -103,26 +121,49 @@ static void forward_down(real *y, const row_block *hidden, const mlp_call *call,
     }
 }
 
+/* A member's share of the panels in a range. */
+static column_range share(column_range all, const gated_mlp_team *team) {
+    const int64_t count = all.end - all.begin;
+    return (column_range){all.begin + (int32_t)(count * team->member / team->members),
+                          all.begin + (int32_t)(count * (team->member + 1) / team->members)};
+}
+
+static void wait_for_all(const gated_mlp_team *team) {
+    if (team->wait != NULL) {
+        team->wait(team->barrier);
+    }
+}
+
 gated_mlp_status gated_mlp_forward(real *y, const real *x, const gated_mlp *m, int32_t tokens,
                                    const gated_mlp_options *options, const gated_mlp_record *record,
                                    void *scratch) {
+    return gated_mlp_forward_member(y, x, m, tokens, options, record, scratch, &ALONE);
+}
+
+gated_mlp_status gated_mlp_forward_member(real *y, const real *x, const gated_mlp *m,
+                                          int32_t tokens, const gated_mlp_options *options,
+                                          const gated_mlp_record *record, void *scratch,
+                                          const gated_mlp_team *team) {
     mlp_call call;
     const gated_mlp_status status = mlp_call_begin(&call, m, tokens, options, record);
     if (status != GATED_MLP_OK) {
         return status;
     }
-    const forward_scratch s = lay_out(m, tokens, scratch);
+    const forward_scratch s = lay_out(m, tokens, team, scratch);
     if (s.bytes == 0) {
         return GATED_MLP_ERR_OVERFLOW;
     }
-    const column_range output_panels = {0, panel_count(m->d)};
+    const column_range unit_panels = share(panels_in_slice(&call), team);
+    const column_range output_panels = share((column_range){0, panel_count(m->d)}, team);
     for (int32_t t = 0; t < tokens; t += ROW_BLOCK) {
         const size_t start = (size_t)t * (size_t)m->d;
         const int32_t rows = min_i32(ROW_BLOCK, tokens - t);
         const token_block block = {t, pack_row_block(s.x, x + start, rows, m->d)};
         row_block hidden = {s.hidden, rows, panel_count(m->d_ff) * PANEL, block.x.group};
-        forward_hidden(&hidden, &call, &block, panels_in_slice(&call), &s);
+        forward_hidden(&hidden, &call, &block, unit_panels, &s);
+        wait_for_all(team); /* down reads every unit's hidden value */
         forward_down(y + start, &hidden, &call, output_panels, &s);
+        wait_for_all(team); /* the next block overwrites them, and y may be read */
     }
     return GATED_MLP_OK;
 }

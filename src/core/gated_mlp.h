@@ -221,6 +221,24 @@ gated_mlp_status gated_mlp_forward(real *y, const real *x, const gated_mlp *m, i
                                    const gated_mlp_options *options, const gated_mlp_record *record,
                                    void *scratch);
 
+/* Several threads on one forward. Each member calls gated_mlp_forward_member with the same arguments
+ * but its own number; scratch is one buffer of gated_mlp_team_scratch_bytes() for all. wait(barrier)
+ * returns when every member has called it; the last one is passed when y is complete. Panels are
+ * divided among the members, sums never are: the result is the same to the bit for any number. */
+typedef struct {
+    int32_t member; /* 0 <= member < members */
+    int32_t members;
+    void (*wait)(void *barrier); /* may be NULL for a member alone */
+    void *barrier;
+} gated_mlp_team;
+
+uint64_t gated_mlp_team_scratch_bytes(const gated_mlp *m, int32_t tokens, int32_t members);
+
+gated_mlp_status gated_mlp_forward_member(real *y, const real *x, const gated_mlp *m,
+                                          int32_t tokens, const gated_mlp_options *options,
+                                          const gated_mlp_record *record, void *scratch,
+                                          const gated_mlp_team *team);
+
 /* Backward of exactly the forward that `options` describes (scale included; accumulate has no
  * part in it): a held act is a constant, another activation is differentiated as what it is.
  * record: gate, act and up of that forward (hidden is not read); without it, or without one of

@@ -1,8 +1,8 @@
 // Brings what is missing, and only that: `node tests/helpers/prepare.js STEP...` before npm start, test, check, bench and pack.
 //   modules   node_modules as package-lock.json says        wasm      the module, if its sources changed
 //   compiler  a C compiler with sanitizers                  float64   the test build of the module in double
-//   browser   a Chromium                                    relaxed   the module for relaxed SIMD, where that can be built
-//   peers     what the bench measures against
+//   browser   a Chromium                                    relaxed   the modules for relaxed SIMD, where that can be built
+//   peers     what the bench measures against              threads   the module on shared memory
 // A second run finds everything in place and does nothing.
 
 import { createHash } from 'node:crypto';
@@ -24,15 +24,17 @@ const steps = {
   wasm() {
     buildWasm('simd128', 'src/binding/gated-mlp.wasm');
   },
+  threads() {
+    buildWasm('threads', 'src/binding/gated-mlp-threads.wasm');
+  },
   relaxed() {
-    const output = 'src/binding/gated-mlp-relaxed.wasm';
-    if (tryRelaxed(output)) return;
+    if (tryRelaxed()) return;
     try {
       aptInstall(['clang-19', 'lld-19', 'llvm-19'], 'compile for relaxed SIMD');
     } catch (error) {
       console.error(error instanceof Error ? error.message : error);
     }
-    if (tryRelaxed(output)) return;
+    if (tryRelaxed()) return;
     console.error('GOING ON WITHOUT RELAXED SIMD: the plain module runs everywhere, more slowly.');
   },
   float64() {
@@ -80,20 +82,21 @@ function buildWasm(variant, output) {
   writeFileSync(stamp, state(output));
 }
 
-/**
- * Whether the compilers here could build it. One of an older state is taken away: its exports may no longer fit.
- * @param {string} output
- */
-function tryRelaxed(output) {
-  try {
-    buildWasm('relaxed', output);
-    return true;
-  } catch (error) {
-    rmSync(output, { force: true });
-    const NO_TOOLCHAIN = 3;
-    if (error instanceof Error && 'status' in error && error.status === NO_TOOLCHAIN) return false;
-    throw error;
+/** Whether the compilers here could build them. Those of an older state are taken away: their exports may no longer fit. */
+function tryRelaxed() {
+  for (const variant of ['relaxed', 'relaxed-threads']) {
+    const output = `src/binding/gated-mlp-${variant}.wasm`;
+    try {
+      buildWasm(variant, output);
+    } catch (error) {
+      rmSync(output, { force: true });
+      const NO_TOOLCHAIN = 3;
+      if (error instanceof Error && 'status' in error && error.status === NO_TOOLCHAIN)
+        return false;
+      throw error;
+    }
   }
+  return true;
 }
 
 /**

@@ -1,0 +1,174 @@
+// The threads of a runtime: module workers that run the same module on one shared memory. runtime.js asks for a team
+// where threads are asked for; where the engine or the page does not allow one, there is none and nothing fails.
+
+/** @typedef {import('./wasm.js').Wasm} Wasm */
+/** @typedef {{ terminate(): unknown }} Thread */
+
+const PAGE = 65536;
+
+/** The module's own first pages, which a memory must have at least; build.sh has Emscripten's default. */
+const INITIAL_PAGES = 256;
+
+/** A shared memory states its maximum, and some engines set that much address space aside: 1 GiB. */
+const MAXIMUM_PAGES = 16384;
+
+const STACK_BYTES = PAGE;
+
+/** A worker that has not answered by then never will: a policy or a server keeps its file from it. */
+const START_MILLISECONDS = 10_000;
+
+/** Multiply-adds from which a second thread is worth waking; measured, see tests/bench. */
+const WORTH_SHARING = 1_500_000;
+
+/** Whether this engine, and this page, let threads share memory. */
+export function canShareMemory() {
+  const isolated = globalThis.crossOriginIsolated ?? true;
+  return isolated && typeof SharedArrayBuffer === 'function' && workerClass() !== null;
+}
+
+export const newSharedMemory = () =>
+  new WebAssembly.Memory({ initial: INITIAL_PAGES, maximum: MAXIMUM_PAGES, shared: true });
+
+/** Node's Worker, or the web's, or null. @returns {{ node: boolean, Worker: any } | null} */
+function workerClass() {
+  const threads = globalThis.process?.getBuiltinModule?.('node:worker_threads');
+  if (threads && globalThis.process.versions?.node) return { node: true, Worker: threads.Worker };
+  return typeof Worker === 'function' ? { node: false, Worker } : null;
+}
+
+export class Team {
+  /** Threads, the runtime's own included. */
+  threads;
+  /** Whether the runtime's own thread may wait for the others: not on a page's main thread. */
+  canWait = typeof globalThis.document === 'undefined';
+  #workers;
+  #wasm;
+  /** @type {Promise<unknown>} */
+  #last = Promise.resolve();
+
+  /** @param {Wasm} wasm @param {Thread[]} workers */
+  constructor(wasm, workers) {
+    this.#wasm = wasm;
+    this.#workers = workers;
+    this.threads = workers.length + 1;
+  }
+
+  /**
+   * Starts threads - 1 workers. Resolves to null where they cannot be had.
+   * @param {Wasm} wasm
+   * @param {WebAssembly.Module} module
+   * @param {WebAssembly.Memory} memory
+   * @param {number} threads
+   * @param {AbortSignal} [signal]
+   */
+  static async start(wasm, module, memory, threads, signal) {
+    /** @type {Thread[]} */
+    const workers = [];
+    try {
+      const ready = Array.from({ length: threads - 1 }, (_, i) => {
+        const stack = wasm.alloc(STACK_BYTES, 'the stack of a thread') + STACK_BYTES;
+        return startWorker({ module, memory, stack, thread: i + 1 }, workers);
+      });
+      await withinTime(Promise.all(ready), signal);
+      return new Team(wasm, workers);
+    } catch {
+      for (const worker of workers) worker.terminate();
+      signal?.throwIfAborted();
+      return null;
+    }
+  }
+
+  /** Whether a forward of this many multiply-adds is finished sooner by several threads. @param {number} products */
+  isWorth(products) {
+    return products >= WORTH_SHARING;
+  }
+
+  /**
+   * A forward done by all, waited for. Arguments as team_forward's.
+   * @param {number[]} args
+   * @returns {number} a gated_mlp_status
+   */
+  forward(args) {
+    return -this.#wasm.exports.team_forward(...args, this.threads, 1);
+  }
+
+  /**
+   * A forward done by the workers while this thread goes on; one after the other. What args point at must stay.
+   * @param {number[]} args
+   * @returns {Promise<number>} a gated_mlp_status
+   */
+  forwardAsync(args) {
+    const turn = this.#last.then(async () => {
+      const call = this.#wasm.exports.team_forward(...args, this.threads, 0);
+      if (call > 0) await this.#finished(call);
+      return call > 0 ? 0 : -call;
+    });
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+
+  dispose() {
+    for (const worker of this.#workers) worker.terminate();
+  }
+
+  /** @param {number} call */
+  async #finished(call) {
+    const { exports, bytes } = this.#wasm;
+    const words = new Int32Array(bytes.buffer);
+    const at = (exports.team_finished() >>> 0) / 4;
+    for (let now = Atomics.load(words, at); now !== call; now = Atomics.load(words, at)) {
+      this.#wasm.check();
+      const waitAsync = /** @type {any} */ (Atomics).waitAsync;
+      if (waitAsync) await waitAsync(words, at, now, 100).value;
+      else await new Promise((resolve) => setTimeout(resolve));
+    }
+  }
+}
+
+/**
+ * @param {import('./thread-worker.js').Start} start
+ * @param {Thread[]} workers takes the worker at once, so that it can be ended whatever happens
+ * @returns {Promise<void>} resolved when it serves
+ */
+function startWorker(start, workers) {
+  return new Promise((resolve, reject) => {
+    const kind = workerClass();
+    if (kind?.node) {
+      // Flags of the process that are about its own program, such as --input-type, would stop the worker's file.
+      const worker = new kind.Worker(new URL('./thread-worker.js', import.meta.url), {
+        execArgv: [],
+      });
+      workers.push(worker);
+      worker.once('message', () => {
+        worker.unref();
+        resolve();
+      });
+      worker.once('error', reject);
+      worker.postMessage(start);
+    } else {
+      const worker = new Worker(new URL('./thread-worker.js', import.meta.url), { type: 'module' });
+      workers.push(worker);
+      worker.addEventListener('message', () => resolve(), { once: true });
+      worker.addEventListener('error', reject);
+      worker.postMessage(start);
+    }
+  });
+}
+
+/**
+ * Rejects when the time is up or the signal fires.
+ * @param {Promise<unknown>} ready
+ * @param {AbortSignal} [signal]
+ */
+async function withinTime(ready, signal) {
+  let timer;
+  const failure = new Promise((_, reject) => {
+    timer = setTimeout(reject, START_MILLISECONDS, new Error('no thread has started'));
+    signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+  try {
+    await Promise.race([ready, failure]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,134 @@
+// Threads: the same bits whatever their number, asked for by number, and never a reason to fail.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { GatedMLP, PCG32, Runtime } from '../src/binding/index.js';
+
+const [D, D_FF] = [96, 200];
+const runtimes = await Promise.all(
+  [1, 2, 3, 5].map((threads) => Runtime.create({ variant: 'simd128', threads })),
+);
+after(() => {
+  for (const runtime of runtimes) runtime.dispose();
+});
+
+/** @param {number} n */
+function values(n) {
+  const rng = new PCG32(77);
+  return Float32Array.from({ length: n }, () => 2 * rng.nextFloat() - 1);
+}
+
+/** @param {Runtime} runtime @param {object} [options] */
+const layer = (runtime, options) =>
+  GatedMLP.create(D, D_FF, { bias: true, rng: new PCG32(4), runtime, ...options });
+
+test('a runtime has the threads that were asked for, one by default', async () => {
+  assert.deepEqual(
+    runtimes.map((runtime) => runtime.threads),
+    [1, 2, 3, 5],
+  );
+  assert.ok(runtimes[1].memory.buffer instanceof SharedArrayBuffer);
+  assert.ok(runtimes[0].memory.buffer instanceof ArrayBuffer);
+});
+
+for (const dtype of /** @type {const} */ (['float32', 'bfloat16', 'float16'])) {
+  test(`${dtype}: results do not depend on the number of threads, to the bit`, async () => {
+    const mlps = await Promise.all(runtimes.map((runtime) => layer(runtime, { dtype })));
+    for (const tokens of [30, 31, 128, 129, 300]) {
+      const x = values(tokens * D);
+      const [one, ...others] = mlps.map((mlp) => mlp.forward(x));
+      for (const y of others) assert.deepEqual(y, one);
+      const [part, ...parts] = mlps.map((mlp) => {
+        const out = values(x.length);
+        return mlp.forward(x, { out, units: [17, 161], scale: 0.5, accumulate: true });
+      });
+      for (const y of parts) assert.deepEqual(y, part);
+    }
+    for (const mlp of mlps) mlp.dispose();
+  });
+}
+
+test('many calls in a row, large and small, are all right', async () => {
+  const mlps = await Promise.all(runtimes.map((runtime) => layer(runtime)));
+  const inputs = [1, 40, 3, 64, 33].map((tokens) => values(tokens * D));
+  const expected = inputs.map((x) => mlps[0].forward(x));
+  for (let round = 0; round < 40; round++) {
+    for (const mlp of mlps.slice(1)) {
+      inputs.forEach((x, i) => {
+        assert.deepEqual(mlp.forward(x), expected[i]);
+      });
+    }
+  }
+});
+
+test('the memory may grow between calls, and checkpoints load on it', async () => {
+  const [, runtime] = runtimes;
+  const mlp = await layer(runtime);
+  const x = values(50 * D);
+  const before = mlp.forward(x);
+  const large = await GatedMLP.create(1024, 4096, { runtime });
+  assert.deepEqual(mlp.forward(x), before);
+  const file = mlp.toSafetensors();
+  const again = await GatedMLP.fromPretrained(file, { runtime });
+  assert.deepEqual(again.stateDict(), mlp.stateDict());
+  large.dispose();
+});
+
+test('forwardAsync gives what forward gives', async () => {
+  const [one, , three] = await Promise.all(runtimes.map((runtime) => layer(runtime)));
+  const x = values(64 * D);
+  assert.deepEqual(await three.forwardAsync(x), one.forward(x));
+});
+
+test('a shared memory may be brought, and bounds what can be loaded', async () => {
+  const memory = new WebAssembly.Memory({ initial: 256, maximum: 320, shared: true });
+  const runtime = await Runtime.create({ memory, threads: 2 });
+  assert.equal(runtime.memory, memory);
+  await assert.rejects(GatedMLP.create(2048, 2048, { runtime }), { code: 'ERR_OUT_OF_MEMORY' });
+  const mlp = await layer(runtime);
+  assert.equal(mlp.forward(values(64 * D)).length, 64 * D);
+  runtime.dispose();
+  await assert.rejects(Runtime.create({ memory: new WebAssembly.Memory({ initial: 256 }) }), {
+    code: 'ERR_UNSUPPORTED',
+    message: /shared: true/,
+  });
+});
+
+test('a number of threads that is none is refused', async () => {
+  for (const threads of [0, -1, 1.5, 1000, /** @type {number} */ (/** @type {unknown} */ ('2'))]) {
+    await assert.rejects(Runtime.create({ threads }), { code: 'ERR_SHAPE', message: /threads is/ });
+  }
+});
+
+/** What a program prints that asks for two threads after `before` ran. @param {string} before */
+function inAnotherProcess(before) {
+  const index = new URL('../src/binding/index.js', import.meta.url).href;
+  const source = `
+    ${before}
+    const { GatedMLP, Runtime } = await import(${JSON.stringify(index)});
+    const runtime = await Runtime.create({ threads: 2 });
+    const mlp = await GatedMLP.create(96, 200, { runtime });
+    console.log(runtime.threads, mlp.forward(new Float32Array(9600).fill(1)).length);
+  `;
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--input-type=module', '-e', source],
+    {
+      cwd: fileURLToPath(new URL('..', import.meta.url)),
+      encoding: 'utf8',
+    },
+  );
+  assert.equal(status, 0, stderr);
+  return stdout.trim();
+}
+
+test('waiting threads do not keep a process alive', () => {
+  assert.equal(inAnotherProcess(''), '2 9600');
+});
+
+test('where memory cannot be shared, or a page is not isolated, there is one thread and nothing fails', () => {
+  assert.equal(inAnotherProcess('delete globalThis.SharedArrayBuffer;'), '1 9600');
+  assert.equal(inAnotherProcess('globalThis.crossOriginIsolated = false;'), '1 9600');
+});
