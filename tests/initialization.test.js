@@ -56,7 +56,9 @@ test('a number and a bigint seed the same, negative ones as their 64-bit pattern
 test('a seed or stream that is no whole number is refused', () => {
   for (const wrong of [1.5, Number.NaN, 2 ** 53, '7', null]) {
     assert.throws(() => new PCG32(/** @type {number} */ (wrong)), { code: 'ERR_SHAPE' });
-    assert.throws(() => new PCG32(1, /** @type {bigint} */ (/** @type {unknown} */ (wrong))), { code: 'ERR_SHAPE' });
+    assert.throws(() => new PCG32(1, /** @type {bigint} */ (/** @type {unknown} */ (wrong))), {
+      code: 'ERR_SHAPE',
+    });
   }
 });
 

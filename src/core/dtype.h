@@ -36,7 +36,7 @@ enum dtype {
 #define X(name, bits) DTYPE_##name,
     SAFETENSORS_DTYPES(X)
 #undef X
-    DTYPE_COUNT
+        DTYPE_COUNT
 };
 
 #endif

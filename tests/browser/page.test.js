@@ -33,6 +33,11 @@ function countsIn(label) {
   return [closed, leaking, open, negative].map(Number);
 }
 
+/** @param {import('playwright-core').Page} tab @param {string} selector */
+async function textOf(tab, selector) {
+  return String(await tab.locator(selector).textContent());
+}
+
 /** @param {import('playwright-core').Page} tab */
 async function labelsOfStrip(tab) {
   return tab.locator('.token').evaluateAll((nodes) => nodes.map((node) => node.ariaLabel ?? ''));
@@ -103,7 +108,7 @@ test('the numbers of the pinned unit are those of the fixtures', async () => {
   assert.equal(shown.at(-1), contribution.toPrecision(3));
   await tab.locator('#effect').filter({ hasText: '%' }).waitFor();
   const share = (100 * contribution) / chat.closure['24'].y_norm_per_token[41];
-  assert.match(await tab.locator('#effect').textContent(), new RegExp(` ${share.toFixed(0)}\\s%`));
+  assert.match(await textOf(tab, '#effect'), new RegExp(` ${share.toFixed(0)}\\s%`));
   await tab.context().close();
 });
 
@@ -118,7 +123,7 @@ test('closing the gate recomputes the output and shows the recorded run', async 
   );
   await tab.click('#close-gate');
   await tab.locator('#effect').filter({ hasText: 'Closed by hand' }).waitFor();
-  const figure = await tab.locator('.next-tokens li').first().textContent();
+  const figure = await textOf(tab, '.next-tokens li >> nth=0');
   const share = (/** @type {number} */ p) => `${(100 * p).toFixed(0)}`;
   assert.match(
     figure.replace(/\s/g, ' '),
@@ -267,7 +272,7 @@ test('a link opens what it names, and a bad value is told and replaced', async (
   assert.equal(await tab.locator('#inspector-title').textContent(), 'Unit 1229');
   assert.equal(await tab.locator('#layer-select').inputValue(), '11');
   assert.equal(await tab.locator('#tau').inputValue(), '0.05');
-  assert.match(await tab.locator('#notice').textContent(), /\(tau\)/);
+  assert.match(await textOf(tab, '#notice'), /\(tau\)/);
   await tab.click('.token >> nth=3');
   assert.match(tab.url(), /l=11&p=english&t=3&u=1229&.*later=kept/);
   await tab.context().close();

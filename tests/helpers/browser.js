@@ -103,5 +103,6 @@ export async function openTab(browser, options = {}) {
 export async function settledBadge(tab) {
   const badge = tab.locator('#badge:not([data-state="pending"])');
   await badge.waitFor({ timeout: 60_000 });
-  return { state: await badge.getAttribute('data-state'), words: await badge.textContent() };
+  const state = String(await badge.getAttribute('data-state'));
+  return { state, words: String(await badge.textContent()) };
 }
