@@ -26,15 +26,15 @@ static void test_seeds(void) {
         uint64_t seed, stream;
     } seeds[] = {{0, 0}, {1, 0},          {1ull << 32, 0}, {1ull << 63, 0},
                  {0, 1}, {0, 1ull << 32}, {0, 1ull << 62}};
-    uint32_t second[7];
+    uint64_t start[7];
     int different = 1;
     for (int i = 0; i < 7; i++) {
         pcg32 rng;
         pcg32_seed(&rng, seeds[i].seed, seeds[i].stream);
-        pcg32_next(&rng);
-        second[i] = pcg32_next(&rng);
+        start[i] = (uint64_t)pcg32_next(&rng) << 32;
+        start[i] |= pcg32_next(&rng);
         for (int j = 0; j < i; j++) {
-            different &= second[i] != second[j];
+            different &= start[i] != start[j];
         }
     }
     check(different, "every bit of seed and stream counts");
