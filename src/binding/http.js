@@ -29,6 +29,8 @@ export class HttpFile {
   #url;
   #client;
   #identity;
+  /** Whether ranges are asked for: where they only lead to failures, the whole file may still come. */
+  #asksRanges = true;
 
   /**
    * @param {URL} url
@@ -58,6 +60,7 @@ export class HttpFile {
    */
   async probe(length, request) {
     this.ignoresRanges = false;
+    this.#asksRanges = true;
     this.#identity = new FileIdentity(this.name);
     const bytes = new Uint8Array(length);
     let filled = 0;
@@ -124,7 +127,7 @@ export class HttpFile {
       const from = at;
       try {
         await this.#readOnce(at, end, { ...request, deliver }, probing && at === 0n);
-        if (probing && this.size === null) return;
+        if (probing && this.size === null && at > from) return;
         if (at === from && !this.#identity.endsAt(at))
           throw new PassingFailure('the answer was empty');
         if (this.#identity.endsAt(at)) break;
@@ -138,6 +141,10 @@ export class HttpFile {
         const { retry } = this.#client;
         if (failures >= (error.once ? 2 : retry.tries))
           throw this.#failed(error, failures, begin, at, end);
+        // A browser refuses a compressed answer to a range before anybody sees it: one last try without.
+        if (probing && at === 0n && failures === retry.tries - 1) {
+          this.#asksRanges = error.status !== undefined;
+        }
         await sleep(retryDelay(failures, error.retryAfter, retry), signal);
       }
     }
@@ -154,9 +161,10 @@ export class HttpFile {
   async #readOnce(begin, end, request, first) {
     const { retry } = this.#client;
     const watch = new Watch(request.signal, retry.idleTimeout);
+    const range = this.#asksRanges ? `bytes=${begin}-${end - 1n}` : null;
     try {
       const answer = await watch
-        .race(this.#client.get(this.#url, `bytes=${begin}-${end - 1n}`, watch.signal))
+        .race(this.#client.get(this.#url, range, watch.signal))
         .catch((cause) => {
           throw cause instanceof PassingFailure || cause instanceof GatedMLPError
             ? cause
@@ -164,7 +172,7 @@ export class HttpFile {
         });
       if (answer.response.status === 416)
         return this.#outOfRange(answer.response, begin, end, first);
-      const skip = this.#judge(answer, begin);
+      const skip = this.#judge(answer, begin, first);
       if (skip > 0n) request.budget.require(skip, this.name);
       await this.#pour(answer.response, skip, Number(end - begin), request, watch);
     } finally {
@@ -198,9 +206,10 @@ export class HttpFile {
    * Decides whether an answer counts, and says how many bytes of it come before the ones asked for.
    * @param {{ response: Response, redirected: boolean }} answer
    * @param {bigint} begin
+   * @param {boolean} first
    * @returns {bigint}
    */
-  #judge({ response, redirected }, begin) {
+  #judge({ response, redirected }, begin, first) {
     const { status, headers } = response;
     if (status === 206) return this.#judgePart(response, begin);
     if (status === 200) {
@@ -210,7 +219,8 @@ export class HttpFile {
       this.#identity.checkSize(
         length !== null && /^\d+$/.test(length) && isPlain(encoded) ? BigInt(length) : null,
       );
-      this.ignoresRanges = true;
+      // Later on it may be one server of many that ignores them.
+      if (first) this.ignoresRanges = true;
       return begin;
     }
     throw this.#client.refusal(this.name, response, redirected);

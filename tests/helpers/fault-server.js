@@ -18,6 +18,14 @@ import { createServer } from 'node:http';
 /** @typedef {(exchange: Exchange) => boolean | void | Promise<boolean | void>} Fault true: it has answered */
 /** @typedef {{ method: string, path: string, range: string | null, headers: import('node:http').IncomingHttpHeaders, sent: number }} LogEntry */
 
+/** @type {Record<string, string>} */
+const TYPES = {
+  html: 'text/html',
+  js: 'text/javascript',
+  wasm: 'application/wasm',
+  json: 'application/json',
+};
+
 export class FaultServer {
   /** @type {Map<string, Buffer>} path -> content */
   files = new Map();
@@ -94,6 +102,7 @@ export class FaultServer {
     });
     response.on('error', () => {});
     count(response, entry);
+    if (request.method === 'OPTIONS') return void response.writeHead(204, this.headers).end();
     const file = this.files.get(path) ?? Buffer.alloc(0);
     const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? [
       null,
@@ -119,9 +128,10 @@ export class FaultServer {
   }
 
   /** @param {Exchange} exchange */
-  honestHeaders({ file }) {
+  honestHeaders({ file, path }) {
     return {
       'accept-ranges': 'bytes',
+      'content-type': TYPES[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
       ...(this.etag ? { etag: etagOf(file) } : {}),
       ...this.headers,
     };

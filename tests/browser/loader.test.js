@@ -1,0 +1,183 @@
+// The loader in Chromium, from a page: every fault of helpers/faults.js on its own origin, then what only a browser has:
+// CORS with hidden headers, redirects that cannot be seen, its own cache, and the Cache API.
+
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { after, beforeEach, test } from 'node:test';
+import { launchBrowser } from '../helpers/browser.js';
+import { FaultServer } from '../helpers/fault-server.js';
+import { FAULTS } from '../helpers/faults.js';
+import { makeSafetensors, pattern } from '../helpers/make-safetensors.js';
+
+const TOKEN = 'hf_secretsecretsecret';
+const CORS = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-headers': 'authorization, x-api-key',
+};
+const LENGTHS = { first: 90_000, second: 70_001, third: 120_000 };
+const file = makeSafetensors(
+  Object.fromEntries(
+    Object.entries(LENGTHS).map(([name, length], i) => [
+      name,
+      { dtype: 'U8', shape: [length], data: pattern(length, i) },
+    ]),
+  ),
+);
+const binding = new URL('../../src/binding/', import.meta.url);
+const scripts = Object.fromEntries(
+  readdirSync(binding)
+    .filter((name) => /\.(js|wasm)$/.test(name))
+    .map((name) => [`/binding/${name}`, readFileSync(new URL(name, binding))]),
+);
+
+const home = await FaultServer.start({
+  ...scripts,
+  '/page.html': '<!doctype html><title>loader</title><link rel="icon" href="data:,">',
+  '/f.safetensors': file,
+  '/moved/f.safetensors': file,
+});
+const away = await FaultServer.start({ '/f.safetensors': file });
+const browser = await launchBrowser();
+const tab = await browser.newPage();
+/** @type {string[]} */
+const crashes = [];
+tab.on('pageerror', (error) => crashes.push(String(error)));
+await tab.goto(`${home.origin}/page.html`);
+after(async () => {
+  await browser.close();
+  await Promise.all([home.close(), away.close()]);
+});
+beforeEach(() => {
+  for (const server of [home, away]) server.reset();
+  crashes.length = 0;
+});
+
+/**
+ * Opens a file in the page and reads two of its tensors. 'right', or the error's code and message.
+ * @param {string} url
+ * @param {Record<string, unknown>} [options]
+ * @returns {Promise<string>}
+ */
+const load = (url, options = {}) =>
+  tab.evaluate(
+    async ({ url, options, lengths }) => {
+      const { openCheckpoint } = await import(/** @type {string} */ ('/binding/index.js'));
+      try {
+        const retry = { baseDelay: 1, maxDelay: 5, idleTimeout: 400 };
+        const checkpoint = await openCheckpoint(url, { retry, ...options });
+        await fetch('/opened').catch(() => {});
+        for (const [i, name] of /** @type {[number, string][]} */ ([
+          [2, 'third'],
+          [0, 'first'],
+        ])) {
+          const { data } = await checkpoint.read(name);
+          if (data.length !== lengths[name]) return `${name}: ${data.length} bytes`;
+          for (let k = 0; k < data.length; k++) {
+            if (data[k] !== (k * 7 + (k >> 8) * 13 + i * 31) % 251)
+              return `${name}: byte ${k} is wrong`;
+          }
+        }
+        return 'right';
+      } catch (error) {
+        const { code, message } = /** @type {{ code: string, message: string }} */ (error);
+        return `${code}: ${message}`;
+      }
+    },
+    { url, options, lengths: /** @type {Record<string, number>} */ (LENGTHS) },
+  );
+
+/** Only the checkpoint's file is treated badly. @param {import('../helpers/fault-server.js').Fault} fault @returns {import('../helpers/fault-server.js').Fault} */
+const onFile = (fault) => (exchange) => exchange.path.endsWith('.safetensors') && fault(exchange);
+
+/** After the page has opened the file, one request is answered badly. @param {import('../helpers/fault-server.js').Fault} fault @returns {import('../helpers/fault-server.js').Fault} */
+function onceWhileReading(fault) {
+  let met = false;
+  return onFile((exchange) => {
+    const opened = home.log.some(({ path }) => path === '/opened');
+    if (!opened || (met && !exchange.path.startsWith('/moved'))) return false;
+    met = true;
+    return fault(exchange);
+  });
+}
+
+/** Chromium asks again without a range where it cannot take the answer to one, and then gets the whole file. */
+const RIGHT_IN_CHROMIUM = new Set(['a part of the compressed file']);
+
+for (const { name, answer, once, ...fault } of FAULTS) {
+  const always = RIGHT_IN_CHROMIUM.has(name) ? 'right' : fault.always;
+  test(`in Chromium, ${name}: once gives ${once}, always ${always}`, async () => {
+    home.fault = onceWhileReading(answer);
+    assert.equal((await load(`${home.origin}/f.safetensors`)).split(':')[0], once, 'once');
+    home.log = [];
+    home.fault = onFile(answer);
+    const outcome = await load(`${home.origin}/f.safetensors`);
+    assert.equal(outcome.split(':')[0], always, `always: ${outcome}`);
+    assert.deepEqual(crashes, []);
+  });
+}
+
+test('another origin that hides Content-Range, ETag and length from scripts is read right', async () => {
+  away.headers = CORS;
+  assert.equal(await load(`${away.origin}/f.safetensors`), 'right');
+  assert.ok(
+    away.log.every(({ method }) => method === 'GET'),
+    'no preflight',
+  );
+});
+
+test('another origin without CORS headers is one clear error that speaks of CORS', async () => {
+  assert.match(
+    await load(`${away.origin}/f.safetensors`, { retry: { tries: 2, baseDelay: 1 } }),
+    /^ERR_HTTP: .*CORS.*2 attempts/,
+  );
+});
+
+test('a token and headers do not travel along a redirect that the page cannot see', async () => {
+  away.headers = CORS;
+  home.fault = onFile(({ response }) => {
+    response.writeHead(302, { location: `${away.origin}/f.safetensors` }).end();
+    return true;
+  });
+  const options = { token: TOKEN, headers: { 'x-api-key': TOKEN } };
+  assert.equal(await load(`${home.origin}/f.safetensors`, options), 'right');
+  assert.ok(home.log.some(({ headers }) => headers.authorization === `Bearer ${TOKEN}`));
+  assert.ok(away.log.length > 0);
+  for (const { headers } of away.log) assert.ok(!JSON.stringify(headers).includes(TOKEN));
+});
+
+test("the browser's own cache never mixes two versions of a file", async () => {
+  home.headers = { 'cache-control': 'public, max-age=3600' };
+  assert.equal(await load(`${home.origin}/f.safetensors`), 'right');
+  home.files.set(
+    '/f.safetensors',
+    makeSafetensors({ other: { dtype: 'U8', shape: [3], data: pattern(3) } }),
+  );
+  assert.match(await load(`${home.origin}/f.safetensors`), /ERR_TENSOR_MISSING/);
+  home.files.set('/f.safetensors', file);
+});
+
+test('with cache: true a second visit fetches only the header', async () => {
+  assert.equal(await load(`${home.origin}/f.safetensors`, { cache: true }), 'right');
+  home.log = [];
+  assert.equal(await load(`${home.origin}/f.safetensors`, { cache: true }), 'right');
+  const ranges = home.log.filter(({ path }) => path === '/f.safetensors').map(({ range }) => range);
+  assert.deepEqual(ranges, ['bytes=0-65535']);
+  await tab.evaluate(() => caches.delete('gated-mlp'));
+});
+
+test('a File dropped on the page, a blob: URL and a relative URL are sources', async () => {
+  const found = await tab.evaluate(async () => {
+    const { openCheckpoint } = await import(/** @type {string} */ ('/binding/index.js'));
+    const blob = await (await fetch('/f.safetensors')).blob();
+    const sources = [
+      new File([blob], 'x.safetensors'),
+      URL.createObjectURL(blob),
+      'f.safetensors',
+      './f.safetensors',
+    ];
+    const sizes = [];
+    for (const source of sources) sizes.push((await openCheckpoint(source)).tensors.size);
+    return sizes;
+  });
+  assert.deepEqual(found, [3, 3, 3, 3]);
+});
