@@ -1,0 +1,290 @@
+// Faults that tests must notice: small patches to the sources, each with the test that has to fail when it is in.
+// `find` stands exactly once in `file`; `test` is a file of tests/ and `title` the whole title of one of its tests.
+
+/**
+ * @typedef {object} Fault
+ * @property {string} name what a user would suffer from
+ * @property {string} file
+ * @property {string} find
+ * @property {string} replace
+ * @property {string} test
+ * @property {string} title
+ */
+
+const FORWARD = { test: 'goldens.test.js', title: "llama_odd_bias: forward is Hugging Face's" };
+const GRADIENTS = {
+  test: 'gradients.test.js',
+  title: "llama_odd_bias: every gradient is Hugging Face's",
+};
+const MANY_TOKENS = {
+  test: 'reference.test.js',
+  title: "d 6, dFf 5, 257 tokens, relu, biases: output and gradients are the reference's",
+};
+
+/** The nine that nobody sees until the output is fluent garbage: `npm test` runs them. @type {Fault[]} */
+export const NAMED_FAULTS = [
+  {
+    name: 'activation on up instead of gate',
+    file: 'src/core/gated_mlp.c',
+    find: 'units_project(s->gate, s->up,',
+    replace: 'units_project(s->up, s->gate,',
+    ...FORWARD,
+  },
+  {
+    name: 'exact GELU for GeGLU',
+    file: 'src/binding/activations.js',
+    find: "gelu_pytorch_tanh: 'gelu_tanh'",
+    replace: "gelu_pytorch_tanh: 'gelu'",
+    test: 'goldens.test.js',
+    title: "gemma_odd_wide: forward is Hugging Face's",
+  },
+  {
+    name: 'd_ff rounded down',
+    file: 'src/core/ffn_dim.c',
+    find: '((int64_t)width + multiple - 1) / multiple',
+    replace: '(int64_t)width / multiple',
+    test: 'ffn-dim.test.js',
+    title: 'the widths of published models come out',
+  },
+  {
+    name: 'activation of the product',
+    file: 'src/core/gated_mlp.c',
+    find: '        units_activate(act, s->gate, call, block, p);\n',
+    replace: `        for (int32_t i = 0; i < hidden->rows * PANEL; i++) {
+            act[i] *= s->up[i];
+            s->up[i] = 1;
+        }
+        units_activate(act, s->gate, call, block, p);
+`,
+    ...FORWARD,
+  },
+  {
+    name: 'up drawn before gate',
+    file: 'src/core/exports.c',
+    find: `init_linear(&m->gate_proj, rng, row);
+    if (status == GATED_MLP_OK) {
+        status = init_linear(&m->up_proj, rng, row);`,
+    replace: `init_linear(&m->up_proj, rng, row);
+    if (status == GATED_MLP_OK) {
+        status = init_linear(&m->gate_proj, rng, row);`,
+    test: 'initialization.test.js',
+    title: 'without a generator a layer is that of PCG32(0)',
+  },
+  {
+    name: 'down bias dropped',
+    file: 'src/core/gated_mlp.c',
+    find: 'const int has_bias = down->bias != NULL &&',
+    replace: 'const int has_bias = down->bias == NULL &&',
+    ...FORWARD,
+  },
+  {
+    name: 'ffn_dim_multiplier ignored',
+    file: 'src/core/ffn_dim.c',
+    find: 'width = multiplier * width;',
+    replace: 'width += 0 * multiplier;',
+    test: 'ffn-dim.test.js',
+    title: 'the widths of published models come out',
+  },
+  {
+    name: 'up treated as a constant in backward',
+    file: 'src/core/gated_mlp_backward.c',
+    find: 's->d_hidden[i] = d_hidden * s->act[i];',
+    replace: 's->d_hidden[i] = 0 * s->act[i];',
+    ...GRADIENTS,
+  },
+  {
+    name: 'a fresh generator for the last layer',
+    file: 'src/core/exports.c',
+    find: '    return status == GATED_MLP_OK ? init_linear(&m->down_proj, rng, row) : status;',
+    replace: `    pcg32 fresh;
+    pcg32_seed(&fresh, 0, 0);
+    return status == GATED_MLP_OK ? init_linear(&m->down_proj, &fresh, row) : status;`,
+    test: 'initialization.test.js',
+    title: 'without a generator a layer is that of PCG32(0)',
+  },
+];
+
+/** @type {Fault[]} */
+export const OTHER_FAULTS = [
+  {
+    name: 'every slice adds the down bias',
+    file: 'src/core/gated_mlp.c',
+    find: ' && o->unit_begin == 0 && o->unit_end > 0;',
+    replace: ';',
+    test: 'slices.test.js',
+    title:
+      'the down bias is added, and its gradient given, by the slice with unit 0 and by no other',
+  },
+  {
+    name: 'weight gradients of a later block of tokens overwrite those of the first (= for +=)',
+    file: 'src/core/gemm.c',
+    find: 'tile_4x8(to + j, ldc, a + i, PANEL, b + j, PANEL, rows, depth, 1);',
+    replace: 'tile_4x8(to + j, ldc, a + i, PANEL, b + j, PANEL, rows, depth, 0);',
+    ...MANY_TOKENS,
+  },
+  {
+    name: 'bias gradients overwrite (= for +=)',
+    file: 'src/core/gemm.c',
+    find: 'sums[j + i] += scale * block[i];',
+    replace: 'sums[j + i] = scale * block[i];',
+    ...MANY_TOKENS,
+  },
+  {
+    name: 'the lanes after the last whole vector are dropped',
+    file: 'src/core/activation.c',
+    find: `    for (int64_t i = 0; i < n; i += LANES) {
+        v_store_first(act + i,`,
+    replace: `    for (int64_t i = 0; i + LANES <= n; i += LANES) {
+        v_store_first(act + i,`,
+    test: 'fused-products.test.js',
+    title: 'siluMul of 7 elements, forward and backward',
+  },
+  {
+    name: 'down_proj is read transposed',
+    file: 'src/binding/state-dict.js',
+    find: 'rowStride: cols,\n        colStride: 1,',
+    replace:
+      "rowStride: parameter === 'down_proj.weight' ? 1 : cols,\n        colStride: parameter === 'down_proj.weight' ? rows : 1,",
+    ...FORWARD,
+  },
+  {
+    name: 'F16 subnormals are taken for zeros',
+    file: 'src/core/store.h',
+    find: 'return (vreal)moved * v_splat(0x1p112f);',
+    replace:
+      'return (vreal)(moved & (vbits)((moved & bits_splat(0x0f800000u)) != bits_splat(0))) * v_splat(0x1p112f);',
+    test: 'parameters.test.js',
+    title: 'a forward with float16 weights computes from exactly these numbers, subnormal ones too',
+  },
+  {
+    name: 'what scratch held before is taken for results',
+    file: 'src/core/gemm.c',
+    find: '        memset(tile + r * PANEL + strips * STRIP, 0,',
+    replace: '        memset(tile + r * PANEL + strips * STRIP, 0, 0 *',
+    test: 'slices.test.js',
+    title: 'an empty slice gives zeros, whatever the call before it left in scratch',
+  },
+  {
+    name: 'a seed is cut to 32 bits',
+    file: 'src/binding/pcg32.js',
+    find: "typeof value === 'bigint') return u64(value);",
+    replace: "typeof value === 'bigint') return BigInt.asUintN(32, value);",
+    test: 'initialization.test.js',
+    title: "seed 4294967296, stream 0: the sequence is Python's",
+  },
+  {
+    name: 'a generator that is passed in is not advanced',
+    file: 'src/binding/pcg32.js',
+    find: 'this.#state = u64(draw([this.#state, this.#increment]));',
+    replace: 'draw([this.#state, this.#increment]);',
+    test: 'initialization.test.js',
+    title:
+      "d 5, d_ff 7 with biases, seed 0, stream 0: every initial bit is Python's, and a second layer goes on where the first ended",
+  },
+  {
+    name: 'a held gate still passes a gradient',
+    file: 'src/core/units.c',
+    find: 'derivative ? 0 : hold->value',
+    replace: 'derivative ? 1 : hold->value',
+    test: 'gradcheck.test.js',
+    title: 'silu: backward of a trace with held gates takes them as constants',
+  },
+  {
+    name: 'a hold of one token holds them all',
+    file: 'src/core/units.c',
+    find: 'hold->token == -1 || hold->token == block->token + r',
+    replace: 'hold->token >= -1 || hold->token == block->token + r',
+    test: 'gradcheck.test.js',
+    title: 'silu: backward of a trace with held gates takes them as constants',
+  },
+  {
+    name: "an expert's weight is ignored",
+    file: 'src/core/gemm.c',
+    find: 'const real value = scale * tile[j];',
+    replace: 'const real value = scale == 0 ? 0 : tile[j];',
+    test: 'experts.test.js',
+    title: 'layer 0, token by token: each chosen expert adds its weighted output to what is there',
+  },
+  {
+    name: 'the second block of 256 terms replaces the first',
+    file: 'src/core/gemm.c',
+    find: 'accumulate ? before + sum[i][j] : sum[i][j]',
+    replace: 'accumulate ? sum[i][j] + 0 * before : sum[i][j]',
+    test: 'reference.test.js',
+    title: "d 257, dFf 34, 6 tokens, quick_gelu, biases: output and gradients are the reference's",
+  },
+  {
+    name: 'x gets its gradient through up alone',
+    file: 'src/core/gated_mlp_backward.c',
+    find: '&d_up, &m->up_proj, p, begin, end, 1, s->strip);',
+    replace: '&d_up, &m->up_proj, p, begin, end, 0, s->strip);',
+    ...GRADIENTS,
+  },
+  {
+    name: "the gate's derivative is that of another activation than the trace's",
+    file: 'src/core/gated_mlp_backward.c',
+    find: 'activation_derivative(s->gate, s->gate, call->options.activation,',
+    replace: 'activation_derivative(s->gate, s->gate, call->mlp->activation,',
+    test: 'gradcheck.test.js',
+    title: 'a trace with another activation than silu: backward differentiates that one',
+  },
+  {
+    name: 'NaN is taken for a closed gate',
+    file: 'src/core/activation.h',
+    find: 'return v_select(z > v_splat(highest), z, held / (e + unshift) * unshift);',
+    replace:
+      'return v_select(z == z, v_select(z > v_splat(highest), z, held / (e + unshift) * unshift), v_splat(0));',
+    test: 'goldens.test.js',
+    title: "llama_one_nan_token: forward is Hugging Face's",
+  },
+  {
+    name: 'BF16 is cut off instead of rounded',
+    file: 'src/core/convert.c',
+    find: '(significand + (1ull << (shift - 1)) - 1 + lowest_kept) >> shift',
+    replace: '(significand + 0 * lowest_kept) >> shift',
+    test: 'parameters.test.js',
+    title: 'float32 weights come out as bfloat16 rounded to nearest even',
+  },
+  {
+    name: 'a fused gate_up_proj gives up to gate and gate to up',
+    file: 'src/binding/state-dict.js',
+    find: `{ parameter: \`gate_proj.\${kind}\`, base: 0 },
+        { parameter: \`up_proj.\${kind}\`,`,
+    replace: `{ parameter: \`up_proj.\${kind}\`, base: 0 },
+        { parameter: \`gate_proj.\${kind}\`,`,
+    test: 'parameters.test.js',
+    title: 'a fused gate_up_proj stands for gate and up, gate first',
+  },
+  {
+    name: 'out is overwritten where it should be added to',
+    file: 'src/binding/gated-mlp.js',
+    find: 'if (accumulate) wasm.putReals(y, yAt);',
+    replace: 'if (!accumulate) wasm.putReals(y, yAt);',
+    test: 'experts.test.js',
+    title: 'layer 0, token by token: each chosen expert adds its weighted output to what is there',
+  },
+  {
+    name: 'the record of later tokens is read from the first block',
+    file: 'src/core/gated_mlp_backward.c',
+    find: 'record + (size_t)block->token * d_ff + (size_t)(panel * PANEL + units.begin);',
+    replace: 'record + (size_t)block->token * 0 + (size_t)(panel * PANEL + units.begin);',
+    test: 'native.test.js',
+    title: 'tests/native/test_gradients.c passes under ASan and UBSan',
+  },
+  {
+    name: 'a view of memory outlives its growth',
+    file: 'src/binding/wasm.js',
+    find: 'if (this.#bytes.buffer !== buffer) {',
+    replace: 'if (this.#bytes.buffer === null) {',
+    test: 'real-gradients.test.js',
+    title: 'layer 5, english: the gradient for x is that of float64',
+  },
+  {
+    name: 'silu and its derivative lose what is below -10',
+    file: 'src/core/activation.h',
+    find: '#define LOWEST_SILU          (-109.5f)',
+    replace: '#define LOWEST_SILU          (-10.0f)',
+    test: 'activation.test.js',
+    title: 'silu, gelu_tanh, gelu and their derivatives keep their bounds on every 4099th float32',
+  },
+];

@@ -1,0 +1,175 @@
+// Judges a mutant by the native tests, which takes a second: what the mutation touches is compiled again, in float32 and in float64,
+// linked with the objects of everything else, and run until a test fails.
+
+import { execFile } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const execute = promisify(execFile);
+
+/** Processor seconds after which a test counts as never ending. */
+const CPU_SECONDS = 30;
+const PRECISIONS = [
+  { name: 'float32', flags: [] },
+  { name: 'float64', flags: ['-DGATED_MLP_FLOAT64'] },
+];
+const SAMPLED = 'exhaustive_activation';
+const STRIDE = '65537';
+
+/** @typedef {import('./mutants.js').Mutant} Mutant */
+/** @typedef {{ verdict: 'killed' | 'invalid' | 'equivalent' | 'survived', by?: string }} Judgement */
+
+/** @param {string} folder @param {RegExp} pattern */
+const filesIn = (folder, pattern) =>
+  readdirSync(join(root, folder)).filter((name) => pattern.test(name));
+
+/** Compiles one C file to an object. @param {string} compiler @param {string} source @param {string} object @param {string[]} flags */
+async function compile(compiler, source, object, flags) {
+  await execute('bash', ['build.sh', 'fast', compiler, object, source, '-c', ...flags], {
+    cwd: root,
+  });
+}
+
+export class NativeJudge {
+  #compiler;
+  #folder = mkdtempSync(join(tmpdir(), 'gated-mlp-judge-'));
+  /** How often each test has killed a mutant of each file: the best ones go first. @type {Map<string, number>} */
+  #kills = new Map();
+  #core = filesIn('src/core', /\.c$/).filter((name) => name !== 'exports.c');
+  #tests = [...filesIn('tests/native', /^test_.*\.c$/), `${SAMPLED}.c`].map((name) =>
+    basename(name, '.c'),
+  );
+  #support = filesIn('tests/native', /\.c$/).filter(
+    (name) => !/^int main\(/m.test(readFileSync(join(root, 'tests/native', name), 'utf8')),
+  );
+
+  /** @param {string} compiler */
+  constructor(compiler) {
+    this.#compiler = compiler;
+  }
+
+  /** Builds the objects of everything and sees every test pass. */
+  async prepare() {
+    for (const { name, flags } of PRECISIONS) {
+      mkdirSync(join(this.#folder, name));
+      const sources = [
+        ...this.#core.map((file) => `src/core/${file}`),
+        ...[...this.#support, ...this.#tests.map((test) => `${test}.c`)].map(
+          (file) => `tests/native/${file}`,
+        ),
+      ];
+      for (const source of sources) {
+        if (name === 'float64' && source.includes(SAMPLED)) continue;
+        await compile(this.#compiler, source, this.#object(name, basename(source)), flags);
+      }
+    }
+    const failed = await this.#failingTest('', new Map());
+    if (failed) throw new Error(`${failed} fails without a mutation, and so shows nothing`);
+  }
+
+  dispose() {
+    rmSync(this.#folder, { recursive: true });
+  }
+
+  /** @param {Mutant} mutant @returns {Promise<Judgement>} */
+  async judge(mutant) {
+    if (mutant.file === 'exports.c') return { verdict: 'survived' };
+    const folder = mkdtempSync(join(this.#folder, 'mutant-'));
+    try {
+      cpSync(join(root, 'src/core'), folder, { recursive: true });
+      writeFileSync(join(folder, mutant.file), mutant.source);
+      /** @type {Map<string, string>} object in use instead of the one of this precision and file */
+      const objects = new Map();
+      try {
+        for (const file of await this.#touched(folder, mutant.file)) {
+          for (const { name, flags } of PRECISIONS) {
+            const object = join(folder, `${file}.${name}.o`);
+            await compile(this.#compiler, join(folder, file), object, flags);
+            if (!sameBytes(object, this.#object(name, file)))
+              objects.set(`${name} ${file}`, object);
+          }
+        }
+      } catch {
+        return { verdict: 'invalid' };
+      }
+      if (objects.size === 0) return { verdict: 'equivalent' };
+      const by = await this.#failingTest(mutant.file, objects, folder);
+      return by ? { verdict: 'killed', by } : { verdict: 'survived' };
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }
+
+  /** @param {string} precision @param {string} file */
+  #object(precision, file) {
+    return join(this.#folder, precision, `${file}.o`);
+  }
+
+  /** The C files of the core that a change of `file` reaches. @param {string} folder @param {string} file */
+  async #touched(folder, file) {
+    if (file.endsWith('.c')) return [file];
+    const args = ['-MM', ...this.#core.map((name) => join(folder, name))];
+    const { stdout } = await execute(this.#compiler, args);
+    const rules = stdout.replace(/\\\n/g, ' ').split('\n');
+    return this.#core.filter((name) =>
+      rules.some(
+        (rule) => rule.startsWith(name.replace(/\.c$/, '.o:')) && rule.includes(`/${file}`),
+      ),
+    );
+  }
+
+  /**
+   * @param {string} file that was mutated
+   * @param {Map<string, string>} objects
+   * @param {string} [folder] for the programs
+   * @returns {Promise<string | null>} the first test that fails
+   */
+  async #failingTest(file, objects, folder = this.#folder) {
+    const rank = (/** @type {string} */ test) => this.#kills.get(`${file} ${test}`) ?? 0;
+    for (const { name } of PRECISIONS) {
+      if (file && ![...objects.keys()].some((key) => key.startsWith(name))) continue;
+      for (const test of [...this.#tests].sort((a, b) => rank(b) - rank(a))) {
+        if (name === 'float64' && test === SAMPLED) continue;
+        const program = join(folder, `${test}.${name}`);
+        const core = this.#core.map(
+          (each) => objects.get(`${name} ${each}`) ?? this.#object(name, each),
+        );
+        const others = [`${test}.c`, ...this.#support].map((each) => this.#object(name, each));
+        await execute('bash', ['build.sh', 'fast', this.#compiler, program, ...others, ...core], {
+          cwd: root,
+        });
+        if (!(await passes(program, test === SAMPLED ? [STRIDE] : []))) {
+          this.#kills.set(`${file} ${test}`, rank(test) + 1);
+          return `${test} in ${name}`;
+        }
+      }
+    }
+    return null;
+  }
+}
+
+/** @param {string} program @param {string[]} args */
+async function passes(program, args) {
+  try {
+    const limited = `ulimit -t ${CPU_SECONDS}; ulimit -v 8000000; exec "$0" "$@"`;
+    await execute('bash', ['-c', limited, program, ...args], { cwd: root, maxBuffer: 1 << 28 });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** @param {string} a @param {string} b */
+const sameBytes = (a, b) => readFileSync(a).equals(readFileSync(b));
