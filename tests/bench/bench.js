@@ -15,8 +15,9 @@ import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { clockKind } from './clock.js';
-import { caseText, verdicts, verdictText } from './report.js';
+import { caseText } from './report.js';
 import { bestVariant, PLANS, runSuite } from './suite.js';
+import { verdicts, verdictText } from './verdicts.js';
 
 /** @typedef {import('./report.js').Case} Case */
 

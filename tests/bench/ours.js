@@ -90,7 +90,7 @@ export const plainLoops = {
 };
 
 /** @param {Weights} weights */
-function stateDict({ d, dFf, gate, up, down }) {
+export function stateDict({ d, dFf, gate, up, down }) {
   /** @param {Float32Array} values @param {number[]} shape */
   const entry = (values, shape) => ({ dtype: 'F32', shape, data: new Uint8Array(values.buffer) });
   return new Map([

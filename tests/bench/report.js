@@ -2,13 +2,7 @@
 // measures, and by its --json.
 
 import { median } from './rounds.js';
-import {
-  ARITHMETIC_SHARE,
-  REACHABLE,
-  SPEED_TARGETS,
-  STREAM_SHARE,
-  WEIGHT_BYTES,
-} from './targets.js';
+import { WEIGHT_BYTES } from './targets.js';
 
 /** @typedef {'simd128' | 'relaxed'} Variant */
 /**
@@ -26,17 +20,15 @@ import {
  * @property {number} error
  * @property {number} setupMs
  */
-/** @typedef {{ shape: string, tokens: number, stream: number, peaks: Record<string, number>, rows: Row[] }} Case */
 /**
- * @typedef {object} Verdict
- * @property {string} what
- * @property {number} value a ratio, or a share
- * @property {number} must
- * @property {number} aim
- * @property {number | null} ceiling the ratio at the reachable share of the limit, where that is known
- * @property {boolean} met
+ * @typedef {object} Case
+ * @property {string} shape
+ * @property {number} tokens
+ * @property {number} stream GB/s
+ * @property {Record<string, number>} peaks GFLOP/s by variant
+ * @property {Row[]} rows
+ * @property {{ error: number, times: Record<'forward' | 'from a trace' | 'alone', number[]> }} [backward] ms of every round
  */
-
 /**
  * @param {{ d: number, dFf: number, tokens: number }} size
  * @param {import('./rounds.js').Rounds} rounds
@@ -70,60 +62,6 @@ export function makeCase({ d, dFf, tokens }, rounds, best) {
   return { shape: `${d}x${dFf}`, tokens, stream, peaks, rows };
 }
 
-/** @param {Case[]} cases @param {Variant} variant @returns {Verdict[]} */
-export function verdicts(cases, variant) {
-  return cases.flatMap((one) => [...speedVerdicts(one, variant), ...shareVerdicts(one, variant)]);
-}
-
-/** @param {Case} one @param {Variant} variant @returns {Verdict[]} */
-function speedVerdicts(one, variant) {
-  const { shape, tokens, rows } = one;
-  const wanted = SPEED_TARGETS.filter(
-    (target) => target.shapes.includes(shape) && target.tokens.includes(tokens),
-  );
-  return wanted.flatMap((target) => {
-    const own = rows.filter((row) => row.ours && row.variant === variant);
-    const row = fastest(own.filter(({ weights }) => [weights, 'any'].includes(target.ours)));
-    const named =
-      target.rival === 'f32' ? (/** @type {Row} */ { weights }) => weights === 'f32' : null;
-    const rival = fastest(
-      rows.filter((peer) => !peer.ours && (named ? named(peer) : peer.name === target.rival)),
-    );
-    if (!row || !rival) return [];
-    const value = rival.ms / row.ms;
-    const ceiling = row.share === null ? null : (value / row.share) * reachable(tokens);
-    const must = target.must[variant];
-    return [
-      {
-        what: `${shape} T=${tokens} ${target.ours} over ${target.rival === 'f32' ? rival.name : target.rival}`,
-        ...{ value, must, aim: target.aim[variant], ceiling },
-        met: value >= Math.min(must, ceiling ?? must),
-      },
-    ];
-  });
-}
-
-/** @param {Case} one @param {Variant} variant @returns {Verdict[]} */
-function shareVerdicts({ shape, tokens, rows }, variant) {
-  /** @param {string} weights */
-  const share = (weights) =>
-    rows.find((row) => row.ours && row.variant === variant && row.weights === weights)?.share;
-  const half = share('bfloat16');
-  if (tokens >= ARITHMETIC_SHARE.tokens && half) {
-    const must = ARITHMETIC_SHARE.must[variant];
-    const what = `${shape} T=${tokens} bfloat16, share of the arithmetic peak`;
-    const aim = ARITHMETIC_SHARE.aim[variant];
-    return [{ what, value: half, must, aim, ceiling: null, met: half >= must }];
-  }
-  const full = share('float32');
-  if (tokens === 1 && STREAM_SHARE.shapes.includes(shape) && full) {
-    const { must } = STREAM_SHARE;
-    const what = `${shape} T=1 float32, share of the stream limit`;
-    return [{ what, value: full, must, aim: must, ceiling: null, met: full >= must }];
-  }
-  return [];
-}
-
 /** @param {Case} one */
 export function caseText({ shape, tokens, stream, peaks, rows }) {
   const limits = Object.entries(peaks).map(
@@ -148,40 +86,13 @@ export function caseText({ shape, tokens, stream, peaks, rows }) {
   return [head, titles, ...lines, ''].join('\n');
 }
 
-/** @param {Verdict[]} all */
-export function verdictText(all) {
-  const lines = all.map(({ what, value, must, aim, ceiling, met }) =>
-    [
-      (met ? 'met  ' : 'SHORT').padEnd(7),
-      what.padEnd(62),
-      value.toFixed(2).padStart(7),
-      must.toFixed(2).padStart(7),
-      percent(value / must).padStart(7),
-      aim.toFixed(2).padStart(7),
-      percent(value / aim).padStart(7),
-      (ceiling === null ? '' : ceiling.toFixed(2)).padStart(9),
-    ].join(''),
-  );
-  const titles = `${''.padEnd(69)}  value   must    by    aim     by  ceiling`;
-  return [titles, ...lines].join('\n');
-}
-
-/** @param {number} ratio */
-function percent(ratio) {
-  const off = Math.round(100 * (ratio - 1));
-  return `${off < 0 ? '' : '+'}${off} %`;
-}
-
 /** @param {Row[]} rows */
-function fastest(rows) {
+export function fastest(rows) {
   return rows.reduce(
     (best, row) => (best && best.ms <= row.ms ? best : row),
     /** @type {Row | undefined} */ (undefined),
   );
 }
-
-/** @param {number} tokens */
-const reachable = (tokens) => (tokens === 1 ? REACHABLE.stream : REACHABLE.arithmetic);
 
 /** Whether weights held so are multiplied in float32, to which the arithmetic limit applies. @param {string} held */
 function computesInFloat(held) {

@@ -1,6 +1,7 @@
 // The bench without a command line: who runs, in which cases, checked before timed. Runs in Node (bench.js) and in a
 // page (page.js); neither file system nor console here.
 
+import { measureBackward } from './backward.js';
 import { now } from './clock.js';
 import { hasRelaxedSimd, makeLimits } from './limits.js';
 import { ourContestants, plainLoops } from './ours.js';
@@ -11,11 +12,17 @@ import { tfjsContestants } from './peers/tfjs.js';
 import { makeInputs, makeWeights } from './problem.js';
 import { makeCase } from './report.js';
 import { runRounds } from './rounds.js';
-import { ERROR_BOUNDS } from './targets.js';
+import { BACKWARD_TARGETS, ERROR_BOUNDS } from './targets.js';
 
 /** @typedef {import('./contestant.js').Contestant} Contestant */
 /** @typedef {import('./limits.js').Limits} Limits */
-/** @typedef {{ rounds: number, budgetMs: number, cases: Record<string, number[]> }} Plan token counts by shape */
+/**
+ * @typedef {object} Plan
+ * @property {number} rounds
+ * @property {number} budgetMs
+ * @property {Record<string, number[]>} cases token counts by shape
+ * @property {string[]} backward shapes whose backward is measured too
+ */
 
 /**
  * Hears of a run as it goes.
@@ -31,11 +38,13 @@ export const PLANS = {
     rounds: 5,
     budgetMs: 700,
     cases: { '576x1536': [1, 16, 128, 512], '2048x8192': [1, 16, 128] },
+    backward: ['576x1536'],
   },
   full: {
     rounds: 9,
     budgetMs: 6000,
     cases: { '576x1536': [1, 16, 128, 512], '2048x8192': [1, 16, 128, 512], '4096x11008': [1] },
+    backward: ['576x1536', '2048x8192'],
   },
 };
 
@@ -98,7 +107,11 @@ async function* shapeCases(shape, tokenCounts, contestants, plan, limits) {
     const options = { ...plan, cold: tokens === 1, weightBytes };
     const measured = await runRounds(entries, x, options, limits);
     for (const { call } of entries) await call.dispose();
-    yield makeCase({ d, dFf, tokens }, measured, bestVariant());
+    const one = makeCase({ d, dFf, tokens }, measured, bestVariant());
+    if (tokens === BACKWARD_TARGETS.tokens && plan.backward.includes(shape)) {
+      one.backward = await measureBackward(weights, inputs, tokens, bestVariant(), plan, limits);
+    }
+    yield one;
   }
   for (const { model } of loaded) await model.dispose();
 }

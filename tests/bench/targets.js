@@ -45,6 +45,18 @@ export const ARITHMETIC_SHARE = { tokens: 128, must: floor(0.72, 0.8), aim: floo
 /** Share of the stream limit, float32 weights, one token, where the weights are larger than any cache. */
 export const STREAM_SHARE = { shapes: COLD, must: 0.95 };
 
+/** Set-up of float32 weights, as the rival's time over ours, at this shape. */
+export const SETUP_TARGETS = [
+  { shape: '2048x8192', rival: 'LiteRT f32', must: 1 },
+  { shape: '2048x8192', rival: 'ORT f32', must: 3 },
+];
+/** Time of a backward pass that gives every gradient over the forward's, at most; measured at so many tokens. */
+export const BACKWARD_TARGETS = {
+  tokens: 128,
+  'from a trace': { must: 2.6, aim: 2.2 },
+  alone: { must: 3.3, aim: 2.9 },
+};
+
 /**
  * No floor asks for more than these shares of the run's own limits: above them it counts as met.
  * @type {{ stream: number, arithmetic: number }}

@@ -1,0 +1,138 @@
+// Measured cases held against the targets: which floors are met, and how far they and the aims are. Pure; used by bench.js.
+
+import { fastest } from './report.js';
+import { median } from './rounds.js';
+import {
+  ARITHMETIC_SHARE,
+  BACKWARD_TARGETS,
+  REACHABLE,
+  SETUP_TARGETS,
+  SPEED_TARGETS,
+  STREAM_SHARE,
+} from './targets.js';
+
+/** @typedef {import('./report.js').Case} Case */
+/** @typedef {import('./report.js').Row} Row */
+/** @typedef {import('./report.js').Variant} Variant */
+/**
+ * @typedef {object} Verdict
+ * @property {string} what
+ * @property {number} value a ratio, or a share
+ * @property {number} must
+ * @property {number} aim
+ * @property {number | null} ceiling the ratio at the reachable share of the limit, where that is known
+ * @property {boolean} [most] must and aim are upper bounds
+ * @property {boolean} met
+ */
+
+/** @param {Case[]} cases @param {Variant} variant @returns {Verdict[]} */
+export function verdicts(cases, variant) {
+  return cases.flatMap((one) => [
+    ...speedVerdicts(one, variant),
+    ...shareVerdicts(one, variant),
+    ...setupVerdicts(one, variant),
+    ...backwardVerdicts(one),
+  ]);
+}
+
+/** @param {Case} one @param {Variant} variant @returns {Verdict[]} */
+function speedVerdicts(one, variant) {
+  const { shape, tokens, rows } = one;
+  const wanted = SPEED_TARGETS.filter(
+    (target) => target.shapes.includes(shape) && target.tokens.includes(tokens),
+  );
+  return wanted.flatMap((target) => {
+    const own = rows.filter((row) => row.ours && row.variant === variant);
+    const row = fastest(own.filter(({ weights }) => [weights, 'any'].includes(target.ours)));
+    const named =
+      target.rival === 'f32' ? (/** @type {Row} */ { weights }) => weights === 'f32' : null;
+    const rival = fastest(
+      rows.filter((peer) => !peer.ours && (named ? named(peer) : peer.name === target.rival)),
+    );
+    if (!row || !rival) return [];
+    const value = rival.ms / row.ms;
+    // A narrower type would do better than this row's limit, so 'any' has no ceiling.
+    const limited = row.share !== null && target.ours !== 'any';
+    const ceiling = limited ? (value / row.share) * reachable(tokens) : null;
+    const must = target.must[variant];
+    return [
+      {
+        what: `${shape} T=${tokens} ${target.ours} over ${target.rival === 'f32' ? rival.name : target.rival}`,
+        ...{ value, must, aim: target.aim[variant], ceiling },
+        met: value >= Math.min(must, ceiling ?? must),
+      },
+    ];
+  });
+}
+
+/** @param {Case} one @param {Variant} variant @returns {Verdict[]} */
+function shareVerdicts({ shape, tokens, rows }, variant) {
+  /** @param {string} weights */
+  const share = (weights) =>
+    rows.find((row) => row.ours && row.variant === variant && row.weights === weights)?.share;
+  const half = share('bfloat16');
+  if (tokens >= ARITHMETIC_SHARE.tokens && half) {
+    const must = ARITHMETIC_SHARE.must[variant];
+    const what = `${shape} T=${tokens} bfloat16, share of the arithmetic peak`;
+    const aim = ARITHMETIC_SHARE.aim[variant];
+    return [{ what, value: half, must, aim, ceiling: null, met: half >= must }];
+  }
+  const full = share('float32');
+  if (tokens === 1 && STREAM_SHARE.shapes.includes(shape) && full) {
+    const { must } = STREAM_SHARE;
+    const what = `${shape} T=1 float32, share of the stream limit`;
+    return [{ what, value: full, must, aim: must, ceiling: null, met: full >= must }];
+  }
+  return [];
+}
+
+/** @param {Case} one @param {Variant} variant @returns {Verdict[]} */
+function setupVerdicts({ shape, tokens, rows }, variant) {
+  if (tokens !== 1) return [];
+  const own = rows.find((row) => row.ours && row.variant === variant && row.weights === 'float32');
+  return SETUP_TARGETS.filter((target) => target.shape === shape).flatMap(({ rival, must }) => {
+    const other = rows.find((row) => row.name === rival);
+    if (!own || !other) return [];
+    const value = other.setupMs / own.setupMs;
+    const what = `${shape} set-up of float32 over ${rival}`;
+    return [{ what, value, must, aim: must, ceiling: null, met: value >= must }];
+  });
+}
+
+/** @param {Case} one @returns {Verdict[]} */
+function backwardVerdicts({ shape, tokens, backward }) {
+  if (!backward) return [];
+  return /** @type {const} */ (['from a trace', 'alone']).map((kind) => {
+    const value = median(backward.times[kind]) / median(backward.times.forward);
+    const { must, aim } = BACKWARD_TARGETS[kind];
+    const what = `${shape} T=${tokens} backward ${kind}, time over forward (at most)`;
+    return { what, value, must, aim, ceiling: null, most: true, met: value <= must };
+  });
+}
+
+/** @param {Verdict[]} all */
+export function verdictText(all) {
+  const lines = all.map(({ what, value, must, aim, ceiling, met, most }) =>
+    [
+      (met ? 'met  ' : 'SHORT').padEnd(7),
+      what.padEnd(62),
+      value.toFixed(2).padStart(7),
+      must.toFixed(2).padStart(7),
+      percent(most ? must / value : value / must).padStart(7),
+      aim.toFixed(2).padStart(7),
+      percent(most ? aim / value : value / aim).padStart(7),
+      (ceiling === null ? '' : ceiling.toFixed(2)).padStart(9),
+    ].join(''),
+  );
+  const titles = `${''.padEnd(69)}  value   must    by    aim     by  ceiling`;
+  return [titles, ...lines].join('\n');
+}
+
+/** @param {number} ratio */
+function percent(ratio) {
+  const off = Math.round(100 * (ratio - 1));
+  return `${off < 0 ? '' : '+'}${off} %`;
+}
+
+/** @param {number} tokens */
+const reachable = (tokens) => (tokens === 1 ? REACHABLE.stream : REACHABLE.arithmetic);
