@@ -25,6 +25,8 @@ def json_cases():
         "single quotes": "{'a':{" + GOOD + "}}",
         "a name opened by a single quote": "{'a\":{" + GOOD + "}}",
         "a field opened by a single quote": '{"a":{' + GOOD.replace('"dtype', "'dtype") + "}}",
+        "root opened by a bracket": '["a":{' + GOOD + "}}",
+        "root opened by a parenthesis": '("a":{' + GOOD + "}}",
         "unquoted key": "{a:{" + GOOD + "}}",
         "number as key": "{1:{" + GOOD + "}}",
         "null as key": "{null:{" + GOOD + "}}",

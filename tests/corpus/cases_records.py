@@ -30,6 +30,8 @@ def record_cases():
         "{" + GOOD + ',"dtyp":1,"dtypes":2,"shap":3,"data_offset":4,"data_offsetss":5}',
     )
     yield one("record: a long unknown field", "{" + GOOD + ',"' + "dtype" * 40 + '":1}')
+    yield one("record: opened by a bracket", "[" + GOOD + "}")
+    yield one("record: opened by a parenthesis", "(" + GOOD + "}")
     yield one("record: as an array", '["F32",[1],[0,4]]', departs="record-as-array")
     yield one("record: as an array of two", '["F32",[1]]')
     yield one("record: as an array of four", '["F32",[1],[0,4],1]')
@@ -64,7 +66,21 @@ def integer_cases():
         yield one(f"integer: shape [{value}]", record(shape=f"[{value}]"))
         yield one(f"integer: offsets [0,{value}]", record(offsets=f"[0,{value}]"))
         yield one(f"integer: offsets [{value},4]", record(offsets=f"[{value},4]"))
-    for value in ("[1,]", "[,1]", "[1 1]", "[1", "1", '"1"', "{}", "null", '{"0":1}', "true", "[1]]"):
+    for value in (
+        "[1,]",
+        "[,1]",
+        "[1 1]",
+        "[1",
+        "1",
+        '"1"',
+        "{}",
+        "null",
+        '{"0":1}',
+        "true",
+        "[1]]",
+        "{1]",
+        "(1]",
+    ):
         yield one(f"integer: shape {value}", record(shape=value))
     for value in (
         "[]",
@@ -80,6 +96,8 @@ def integer_cases():
         "[0 4]",
         "[0,4",
         "[0,4.0]",
+        "{0,4]",
+        "(0,4]",
         "[0,4,null]",
     ):
         yield one(f"integer: offsets {value}", record(offsets=value))
@@ -133,6 +151,7 @@ def dtype_cases():
         '{"f32":null}',
     ):
         yield one(f"dtype: {value} for a name", '{"dtype":' + value + ',"shape":[1],"data_offsets":[0,4]}')
+    yield one("dtype: opened by a single quote", '{"dtype":\'F32","shape":[1],"data_offsets":[0,4]}')
     yield one(
         "dtype: as an object",
         '{"dtype":{"F32":null},"shape":[1],"data_offsets":[0,4]}',

@@ -198,6 +198,10 @@ def metadata_cases():
         yield header(f"metadata: {what}", '{"__metadata__":' + text + ',"a":{' + GOOD + "}}")
     for value in ("[]", '["a","b"]', '"a"', "1", "true", "false", "nul", "", "{" + GOOD + "}"):
         yield header(f"metadata: {value} for the map", '{"__metadata__":' + value + ',"a":{' + GOOD + "}}")
+    yield header("metadata: opened by a bracket", '{"__metadata__":["k":"v"},"a":{' + GOOD + "}}")
+    yield header(
+        "metadata: a value opened by a single quote", '{"__metadata__":{"k":\'v"},"a":{' + GOOD + "}}"
+    )
     yield header("metadata: last", '{"a":{' + GOOD + '},"__metadata__":{"k":"v"}}')
     yield header("metadata: alone", '{"__metadata__":{"k":"v"}}', bytes_after=0)
     yield header("metadata: twice", '{"__metadata__":{"k":"v"},"a":{' + GOOD + '},"__metadata__":{"l":"w"}}')

@@ -72,6 +72,11 @@ BAD_UTF8 = {
     "e2 82 then ascii": "e28241",
     "f0 9f 98 then ascii": "f09f9841",
     "c2 c2": "c2c2",
+    "c2 c0": "c2c0",
+    "e2 c0 80": "e2c080",
+    "e2 82 c0": "e282c0",
+    "f1 c0 80 80": "f1c08080",
+    "two continuations": "8080",
     "Latin-1 e9": "e9",
 }
 
@@ -137,6 +142,9 @@ def escape_cases():
         "\\u07ff \\u0800 \\uffff": "\\u07ff\\u0800\\uffff",
         "pair": "\\ud83d\\ude00",
         "pair in capitals": "\\uD83D\\uDE00",
+        "\\u007f \\u0080 \\u00bf": "\\u007f\\u0080\\u00bf",
+        "every digit": "\\u0123\\u4567\\u89ab\\ucdef\\uabCD\\uEFAB",
+        "low dc00 twice": "\\udc00\\udc00",
         "first pair": "\\ud800\\udc00",
         "last pair": "\\udbff\\udfff",
         "\\ud7ff": "\\ud7ff",

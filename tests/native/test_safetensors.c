@@ -204,6 +204,20 @@ static void test_end(void) {
           "a header longer than the file is refused by safetensors_read too");
 }
 
+static void test_changed(void) {
+    header_copy h = copy_header("{\"a\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}}");
+    safetensors_error e = {0};
+    safetensors_summary summary;
+    check(safetensors_measure(&summary, &e, h.bytes, h.count) == SAFETENSORS_OK, "measured");
+    void *block = need(summary.block_bytes);
+    h.bytes[h.count - 1] = ' ';
+    check(safetensors_read(block, &e, &summary, h.bytes, h.count, SAFETENSORS_UNKNOWN) ==
+              SAFETENSORS_JSON,
+          "a header cut short after it was measured is still refused");
+    free(block);
+    free(h.bytes);
+}
+
 /* ---------------------------------------------------------------------------------------- tables */
 
 static void test_tables(void) {
@@ -289,6 +303,7 @@ int main(void) {
     test_twins();
     test_prefix();
     test_end();
+    test_changed();
     test_tables();
     test_many();
     test_words();
