@@ -52,8 +52,8 @@ function speedVerdicts(one, variant) {
     if (!row || !rival) return [];
     const value = rival.ms / row.ms;
     // A narrower type would do better than this row's limit, so 'any' has no ceiling.
-    const limited = row.share !== null && target.ours !== 'any';
-    const ceiling = limited ? (value / row.share) * reachable(tokens) : null;
+    const share = target.ours === 'any' ? null : row.share;
+    const ceiling = share === null ? null : (value / share) * reachable(tokens);
     const must = target.must[variant];
     return [
       {
