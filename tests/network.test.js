@@ -13,12 +13,15 @@ import { makeSafetensors, pattern } from './helpers/make-safetensors.js';
 const RETRY = { baseDelay: 1, maxDelay: 20 };
 const BIG = pattern(300_000, 1);
 const TOKEN = 'hf_secretsecretsecret';
-/** @param {Uint8Array} big */
-const fileOf = (big) =>
-  makeSafetensors({
-    small: { dtype: 'U8', shape: [70_000], data: pattern(70_000, 2) },
-    big: { dtype: 'U8', shape: [big.length], data: big },
-  });
+/** @param {Uint8Array} big @param {number} [pad] */
+const fileOf = (big, pad = 0) =>
+  makeSafetensors(
+    {
+      small: { dtype: 'U8', shape: [70_000], data: pattern(70_000, 2) },
+      big: { dtype: 'U8', shape: [big.length], data: big },
+    },
+    { pad },
+  );
 
 /** @type {FaultServer} */
 let home;
@@ -158,6 +161,35 @@ test('a file replaced by one with other tensors is an error that names the tenso
   assert.match(error.message, /replaced while it was read, and (small|big) is another tensor/);
 });
 
+test('a server without ranges or ETags whose file is replaced by one as long is noticed by its header', async () => {
+  home.etag = false;
+  home.fault = (x) => x.server.serve({ ...x, ranged: false });
+  const original = fileOf(BIG, 2);
+  home.files.set('/f.safetensors', original);
+  const checkpoint = await open();
+  const swapped = makeSafetensors({
+    big: { dtype: 'U8', shape: [300_000], data: pattern(300_000, 8) },
+    small: { dtype: 'U8', shape: [70_000], data: pattern(70_000, 9) },
+  });
+  assert.equal(swapped.length, original.length);
+  home.files.set('/f.safetensors', swapped);
+  assert.deepEqual((await checkpoint.read('big')).data, pattern(300_000, 8));
+});
+
+test('a config that changes between two answers is an error, not half of each', async () => {
+  home.files.set(
+    '/m/config.json',
+    Buffer.from(JSON.stringify({ hidden_act: 'silu', more: 'x'.repeat(100) })),
+  );
+  home.files.set('/m/model.safetensors', fileOf(BIG));
+  home.fault = (x) =>
+    x.path.endsWith('.json') &&
+    x.server.serve({ ...x, end: x.begin + 50 }, { headers: { etag: `"${home.log.length}"` } });
+  const error = await failure(openCheckpoint(`${home.origin}/m`, { runtime, retry: RETRY }));
+  assert.equal(error.code, 'ERR_HTTP');
+  assert.match(error.message, /config\.json: another version of the file/);
+});
+
 test('a file that changes all the time is an error, not an endless restart', async () => {
   const checkpoint = await open();
   home.fault = (x) => x.server.serve(x, { headers: { etag: `"${home.log.length}"` } });
@@ -238,6 +270,29 @@ test('a header value that HTTP cannot carry is refused before any request, witho
   assert.match(error.message, /headers or token/);
   assert.ok(!error.message.includes('secret'));
   assert.equal(home.log.length, 0);
+});
+
+test('an abort is the reason that is given even when it was the last try', async () => {
+  const controller = new AbortController();
+  home.fault = () => {
+    setTimeout(() => controller.abort('enough'), 5);
+    return true;
+  };
+  const opening = open({ retry: { ...RETRY, tries: 1 }, signal: controller.signal });
+  assert.equal(await failure(opening), 'enough');
+});
+
+test('empty answers, and answers of one byte, end in an error after few requests', async () => {
+  const checkpoint = await open();
+  home.log = [];
+  home.fault = (x) => x.server.serve(x, { body: Buffer.alloc(0) });
+  const empty = await failure(checkpoint.read('big'));
+  assert.match(empty.message, /the answer was empty; 5 attempts/);
+  assert.equal(home.log.length, 5);
+  home.fault = (x) => x.server.serve({ ...x, end: x.begin + 1 });
+  const slow = await failure(checkpoint.read('big'));
+  assert.match(slow.message, /only a few bytes at a time/);
+  assert.ok(home.log.length < 1100, `${home.log.length} requests`);
 });
 
 test('a fetch that does not heed its signal cannot hold up an abort', async () => {

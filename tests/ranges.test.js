@@ -158,5 +158,7 @@ for (const [what, huge] of /** @type {[string, bigint][]} */ ([
       },
     ]);
     assert.equal(offsets[0], begin);
+    if (huge > 2n ** 53n)
+      await assert.rejects(checkpoint.read('huge'), { code: 'ERR_OUT_OF_MEMORY' });
   });
 }

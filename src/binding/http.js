@@ -4,7 +4,7 @@
 
 import { GatedMLPError } from './errors.js';
 import { FileIdentity } from './file-identity.js';
-import { FileReplaced, networkFailure, PassingFailure, retryDelay, sleep, Watch } from './retry.js';
+import { FileReplaced, networkFailure, PassingFailure, Patience, Watch } from './retry.js';
 
 /**
  * @typedef {object} ReadRequest
@@ -13,8 +13,6 @@ import { FileReplaced, networkFailure, PassingFailure, retryDelay, sleep, Watch 
  * @property {(chunk: Uint8Array) => void} deliver gets the bytes in order; never an empty chunk
  */
 
-/** Progress after which earlier failures no longer count: a long file over a bad line may break many times. */
-const FORGIVING_BYTES = 1n << 20n;
 /** A last byte that every file ends before: the server then sends what it has. */
 const PAST_ANY_END = 2n ** 53n;
 /** Answers one read puts up with, where a server honestly gives less than it was asked for. */
@@ -114,41 +112,45 @@ export class HttpFile {
    * @param {boolean} probing a file that ends before `end` is no error
    */
   async #readPatiently(begin, end, request, probing) {
-    const { signal } = request;
+    const patience = new Patience(this.#client.retry, request.signal, begin);
     let at = begin;
-    let forgivenAt = begin;
-    let failures = 0;
     /** @param {Uint8Array} chunk */
     const deliver = (chunk) => {
       request.deliver(chunk);
       at += BigInt(chunk.length);
     };
-    for (let answers = 0; at < end; answers++) {
+    for (let answers = 0; at < end && !this.#identity.endsAt(at); answers++) {
       const from = at;
       try {
         await this.#readOnce(at, end, { ...request, deliver }, probing && at === 0n);
         if (probing && this.size === null && at > from) return;
-        if (at === from && !this.#identity.endsAt(at))
-          throw new PassingFailure('the answer was empty');
-        if (this.#identity.endsAt(at)) break;
-        if (answers >= MAX_ANSWERS)
-          throw new PassingFailure('the server gives only a few bytes at a time', { once: true });
+        this.#checkProgress(from, at, answers);
       } catch (error) {
-        if (signal?.aborted) throw signal.reason;
+        if (request.signal?.aborted) throw request.signal.reason;
         if (!(error instanceof PassingFailure)) throw error;
-        failures = at - forgivenAt >= FORGIVING_BYTES ? 1 : failures + 1;
-        if (failures === 1) forgivenAt = at;
-        const { retry } = this.#client;
-        if (failures >= (error.once ? 2 : retry.tries))
-          throw this.#failed(error, failures, begin, at, end);
+        const goesOn = await patience.outlasts(error, at);
+        if (!goesOn) throw this.#failed(error, patience.failures, begin, at, end);
         // A browser refuses a compressed answer to a range before anybody sees it: one last try without.
-        if (probing && at === 0n && failures === retry.tries - 1) {
+        if (probing && at === 0n && patience.isNearlyOver) {
           this.#asksRanges = error.status !== undefined;
         }
-        await sleep(retryDelay(failures, error.retryAfter, retry), signal);
       }
     }
     if (at < end && !probing) throw this.#endsEarly(end);
+  }
+
+  /**
+   * @param {bigint} from
+   * @param {bigint} at
+   * @param {number} answers before this one
+   */
+  #checkProgress(from, at, answers) {
+    if (at === from && !this.#identity.endsAt(at)) {
+      throw new PassingFailure('the answer was empty');
+    }
+    if (answers >= MAX_ANSWERS) {
+      throw new PassingFailure('the server gives only a few bytes at a time', { once: true });
+    }
   }
 
   /**

@@ -90,6 +90,49 @@ export function sleep(milliseconds, signal) {
   });
 }
 
+/** Progress after which earlier failures no longer count: a long file over a bad line may break many times. */
+const FORGIVING_BYTES = 1n << 20n;
+
+/** Counts the failures of one read, and waits between its tries. */
+export class Patience {
+  failures = 0;
+  #retry;
+  #signal;
+  #forgivenAt;
+
+  /**
+   * @param {Required<RetryOptions>} retry
+   * @param {AbortSignal | undefined} signal
+   * @param {bigint} begin where the read begins
+   */
+  constructor(retry, signal, begin) {
+    this.#retry = retry;
+    this.#signal = signal;
+    this.#forgivenAt = begin;
+  }
+
+  /** Whether the next try is the last. */
+  get isNearlyOver() {
+    return this.failures === this.#retry.tries - 1;
+  }
+
+  /**
+   * Waits until the next try may be made. False: there is to be none.
+   * @param {PassingFailure} failure
+   * @param {bigint} at how far the read has come
+   */
+  async outlasts(failure, at) {
+    if (at - this.#forgivenAt >= FORGIVING_BYTES) {
+      this.#forgivenAt = at;
+      this.failures = 0;
+    }
+    this.failures += 1;
+    if (this.failures >= (failure.once ? 2 : this.#retry.tries)) return false;
+    await sleep(retryDelay(this.failures, failure.retryAfter, this.#retry), this.#signal);
+    return true;
+  }
+}
+
 /**
  * Watches one request: ends it when the caller aborts or when no byte has come for too long. `race` also ends the wait
  * for a fetch that does not heed its signal.
