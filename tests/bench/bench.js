@@ -5,6 +5,7 @@
 //   --quick         the cases that tell most, within three minutes
 //   --relaxed       in a Node with relaxed SIMD, where this one needs a flag for it
 //   --browser       in Chromium
+//   --threads N     ours and the peers that have threads with N of them, ours with 1 as well; by the wall clock
 //   --json          the measurements and verdicts as JSON
 //   --only TEXT     only contestants whose name holds TEXT (without peers there are no ratios)
 //   --shape DxF     only this shape; --tokens 1,16 only these token counts
@@ -31,6 +32,7 @@ const { values: options } = parseArgs({
     browser: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
+    threads: { type: 'string', default: '1' },
     shape: { type: 'string' },
     tokens: { type: 'string' },
   },
@@ -53,23 +55,28 @@ async function bench() {
   const chosen = plan();
   /** @type {Case[]} */
   const cases = [];
+  /** @type {Set<string>} */
+  const missing = new Set();
   let about = { engine: '', variant: bestVariant(), clock: '' };
   // Loaded only where it is wanted: it needs the packages of the page's tests.
   const run = options.browser ? (await import('./browser.js')).runInBrowser : runHere;
   await run(chosen, options.only, {
     started(engine, variant, clock) {
       about = { engine, variant, clock };
-      say(`${engine}, ${variant}, 1 thread, ${machine}`);
+      say(`${engine}, ${variant}, ${threadText(chosen.threads)}, ${machine}`);
       say(`medians of ${chosen.rounds} interleaved rounds, ${clock} time\n`);
     },
-    missing: (what) => say(`MISSING from this build: ${what}.`),
+    missing(what) {
+      missing.add(what);
+    },
     measured(one) {
       cases.push(one);
       say(caseText(one));
     },
   });
-  const judged = verdicts(cases, about.variant);
+  const judged = verdicts(cases, about.variant, options.browser);
   say(`${about.variant}, against every peer that this engine runs\n${verdictText(judged)}`);
+  for (const what of missing) say(`MISSING from this build: ${what}.`);
   if (options.json) console.log(JSON.stringify({ ...about, machine, cases, verdicts: judged }));
 }
 
@@ -80,7 +87,7 @@ async function bench() {
  */
 async function runHere(plan, only, listener) {
   const engine = `Node ${process.versions.node} (V8 ${process.versions.v8})`;
-  listener.started(engine, bestVariant(), clockKind);
+  listener.started(engine, bestVariant(), plan.threads > 1 ? 'wall' : clockKind());
   const modules = new URL('node_modules/', import.meta.url).href;
   for await (const one of runSuite(plan, modules, only, listener.missing)) listener.measured(one);
 }
@@ -92,7 +99,12 @@ function plan() {
   const chosen = Object.entries(whole.cases)
     .filter(([shape]) => !options.shape || shape === options.shape)
     .map(([shape, counts]) => [shape, tokens ?? counts]);
-  return { ...whole, cases: Object.fromEntries(chosen) };
+  return { ...whole, threads: Number(options.threads), cases: Object.fromEntries(chosen) };
+}
+
+/** @param {number} threads */
+function threadText(threads) {
+  return threads === 1 ? '1 thread' : `up to ${threads} threads`;
 }
 
 /** @param {string} text */

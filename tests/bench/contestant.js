@@ -5,6 +5,7 @@
  * @property {string} name
  * @property {string} weights how they are held: a key of WEIGHT_BYTES in targets.js
  * @property {'simd128' | 'relaxed'} [variant] where it does not simply take the best that the engine runs
+ * @property {number} [threads] default 1
  * @property {boolean} [ours]
  * @property {(weights: import('./problem.js').Weights) => Promise<Model>} load
  */

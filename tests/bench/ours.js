@@ -15,14 +15,19 @@ const ABSENT = ['ERR_UNSUPPORTED', 'ERR_DTYPE', 'ERR_WASM_LOAD'];
 
 /**
  * @param {'simd128' | 'relaxed'} variant
+ * @param {number} threads
  * @param {(missing: string) => void} report told of what this build does not have
  * @returns {Promise<Contestant[]>}
  */
-export async function ourContestants(variant, report) {
-  const runtime = await unlessUnsupported(Runtime.create({ variant }), () =>
+export async function ourContestants(variant, threads, report) {
+  const runtime = await unlessUnsupported(Runtime.create({ variant, threads }), () =>
     report(`the ${variant} variant`),
   );
   if (!runtime) return [];
+  if (runtime.threads !== threads) {
+    report(`${threads} threads (${variant})`);
+    return [];
+  }
   const contestants = [];
   for (const dtype of DTYPES) {
     const held = GatedMLP.create(32, 32, { dtype: /** @type {any} */ (dtype), runtime });
@@ -41,10 +46,14 @@ export async function ourContestants(variant, report) {
  * @returns {Contestant}
  */
 function ourContestant(runtime, variant, dtype) {
+  const { threads } = runtime;
+  // A page's main thread must not wait for others.
+  const mustAwait = threads > 1 && 'document' in globalThis;
   return {
-    name: `gated-mlp ${dtype} ${variant}`,
+    name: `gated-mlp ${dtype} ${variant}${threads > 1 ? ` ${threads}t` : ''}`,
     weights: dtype,
     variant,
+    threads,
     ours: true,
     async load(weights) {
       const { d, dFf } = weights;
@@ -57,7 +66,10 @@ function ourContestant(runtime, variant, dtype) {
         async at(tokens) {
           const out = new Float32Array(tokens * d);
           return {
-            run: (x) => /** @type {Float32Array} */ (mlp.forward(x, { out })),
+            run: (x) =>
+              /** @type {Float32Array | Promise<Float32Array>} */ (
+                mustAwait ? mlp.forwardAsync(x, { out }) : mlp.forward(x, { out })
+              ),
             dispose() {},
           };
         },

@@ -4,7 +4,7 @@ import { clockKind } from './clock.js';
 import { bestVariant, runSuite } from './suite.js';
 
 Object.assign(globalThis, {
-  about: () => ({ variant: bestVariant(), clock: clockKind, isolated: crossOriginIsolated }),
+  about: () => ({ variant: bestVariant(), clock: clockKind(), isolated: crossOriginIsolated }),
   /** @param {{ plan: import('./suite.js').Plan, modules: string, only: string }} options */
   async runBench({ plan, modules, only }) {
     const { missing, measured } = /** @type {any} */ (globalThis);

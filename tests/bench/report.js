@@ -11,6 +11,7 @@ import { WEIGHT_BYTES } from './targets.js';
  * @property {string} weights
  * @property {Variant} variant
  * @property {boolean} ours
+ * @property {number} threads
  * @property {number} ms
  * @property {number[]} all milliseconds of every round
  * @property {number} gflops
@@ -48,11 +49,25 @@ export function makeCase({ d, dFf, tokens }, rounds, best) {
     const gbps = (weights * WEIGHT_BYTES[contestant.weights]) / ms / 1e6;
     const share = tokens === 1 ? gbps / stream : gflops / peaks[variant];
     const ours = contestant.ours ?? false;
+    const threads = contestant.threads ?? 1;
     const { name, weights: held } = contestant;
     const limited = tokens === 1 || computesInFloat(held);
     /** @type {Row} */
     const row = {
-      ...{ name, weights: held, variant, ours, ms, all, gflops, gbps, ratio: 0, error, setupMs },
+      ...{
+        name,
+        weights: held,
+        variant,
+        ours,
+        threads,
+        ms,
+        all,
+        gflops,
+        gbps,
+        ratio: 0,
+        error,
+        setupMs,
+      },
       share: limited ? share : null,
     };
     return row;
@@ -73,7 +88,7 @@ export function caseText({ shape, tokens, stream, peaks, rows }) {
     .sort((a, b) => a.ms - b.ms)
     .map(({ name, ms, gflops, gbps, ratio, share, error }) =>
       [
-        name.padEnd(30),
+        name.padEnd(34),
         ms.toFixed(3).padStart(10),
         gflops.toFixed(1).padStart(9),
         gbps.toFixed(1).padStart(8),
@@ -82,7 +97,7 @@ export function caseText({ shape, tokens, stream, peaks, rows }) {
         error.toExponential(1).padStart(10),
       ].join(''),
     );
-  const titles = `${''.padEnd(30)}        ms  GFLOP/s    GB/s  vs peer   share     error`;
+  const titles = `${''.padEnd(34)}        ms  GFLOP/s    GB/s  vs peer   share     error`;
   return [head, titles, ...lines, ''].join('\n');
 }
 

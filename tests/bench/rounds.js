@@ -18,6 +18,7 @@ const COLD_CALLS = 3;
 const LONG_MS = 400;
 /** Peers' helper threads spin after a call; this is let pass before the next contestant. */
 const REST_MS = 2;
+const REST_OF_THREADS_MS = 15;
 
 /**
  * @param {Entry[]} entries
@@ -32,6 +33,8 @@ export async function runRounds(entries, x, { rounds, cold, budgetMs, weightByte
   /** @type {Map<Entry, number>} */
   const spent = new Map();
   const stretchMs = Math.min(ROUND_MS, ...entries.map(({ firstMs }) => firstMs));
+  const threads = entries.some(({ contestant }) => (contestant.threads ?? 1) > 1);
+  const restMs = threads ? REST_OF_THREADS_MS : REST_MS;
   /** @type {Rounds} */
   const result = { stream: [], peaks: {}, times: new Map(entries.map((entry) => [entry, []])) };
   for (let round = 0; round < rounds; round++) {
@@ -45,7 +48,7 @@ export async function runRounds(entries, x, { rounds, cold, budgetMs, weightByte
       const entry = entries[(i * stride(entries.length, round) + round) % entries.length];
       const used = spent.get(entry) ?? 0;
       if (used > budgetMs) continue;
-      await pause(REST_MS);
+      await pause(restMs);
       const start = now();
       const ms = cold
         ? await coldMs(entry.call, x, () => limits.stream(weightBytes))

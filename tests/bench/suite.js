@@ -2,7 +2,7 @@
 // page (page.js); neither file system nor console here.
 
 import { measureBackward } from './backward.js';
-import { now } from './clock.js';
+import { now, useWallClock } from './clock.js';
 import { hasRelaxedSimd, makeLimits } from './limits.js';
 import { ourContestants, plainLoops } from './ours.js';
 import { jaxContestants } from './peers/jax.js';
@@ -20,6 +20,7 @@ import { BACKWARD_TARGETS, ERROR_BOUNDS } from './targets.js';
  * @typedef {object} Plan
  * @property {number} rounds
  * @property {number} budgetMs
+ * @property {number} threads of those who can; ours runs with 1 as well
  * @property {Record<string, number[]>} cases token counts by shape
  * @property {string[]} backward shapes whose backward is measured too
  */
@@ -37,12 +38,14 @@ export const PLANS = {
   quick: {
     rounds: 5,
     budgetMs: 700,
+    threads: 1,
     cases: { '576x1536': [1, 16, 128, 512], '2048x8192': [1, 16, 128] },
     backward: ['576x1536'],
   },
   full: {
     rounds: 9,
     budgetMs: 6000,
+    threads: 1,
     cases: { '576x1536': [1, 16, 128, 512], '2048x8192': [1, 16, 128, 512], '4096x11008': [1] },
     backward: ['576x1536', '2048x8192'],
   },
@@ -61,23 +64,33 @@ export const bestVariant = () => (hasRelaxedSimd() ? 'relaxed' : 'simd128');
  * @param {(what: string) => void} missing told of what this build of gated-mlp does not have
  */
 export async function* runSuite(plan, modules, only, missing) {
+  if (plan.threads > 1) useWallClock();
   const limits = await makeLimits();
-  const everyone = await allContestants(modules, missing);
+  const everyone = await allContestants(modules, plan.threads, missing);
   const contestants = everyone.filter(({ name }) => name.includes(only));
   for (const [shape, tokenCounts] of Object.entries(plan.cases)) {
     yield* shapeCases(shape, tokenCounts, contestants, plan, limits);
   }
 }
 
-/** @param {string} modules @param {(what: string) => void} missing @returns {Promise<Contestant[]>} */
-async function allContestants(modules, missing) {
-  const own = await ourContestants('simd128', missing);
-  if (bestVariant() === 'relaxed') own.push(...(await ourContestants('relaxed', missing)));
-  const others = [];
+/**
+ * @param {string} modules
+ * @param {number} threads
+ * @param {(what: string) => void} missing
+ * @returns {Promise<Contestant[]>}
+ */
+async function allContestants(modules, threads, missing) {
+  /** @type {('simd128' | 'relaxed')[]} */
+  const variants = bestVariant() === 'relaxed' ? ['simd128', 'relaxed'] : ['simd128'];
+  const all = [plainLoops];
   for (const open of [ortContestants, tfjsContestants, litertContestants, jaxContestants]) {
-    others.push(...(await open(modules)));
+    all.push(...(await open(modules, threads)));
   }
-  return [plainLoops, ...others, ...own];
+  for (const variant of variants) {
+    all.push(...(await ourContestants(variant, 1, missing)));
+    if (threads > 1) all.push(...(await ourContestants(variant, threads, missing)));
+  }
+  return all;
 }
 
 /**

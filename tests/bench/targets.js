@@ -45,6 +45,12 @@ export const ARITHMETIC_SHARE = { tokens: 128, must: floor(0.72, 0.8), aim: floo
 /** Share of the stream limit, float32 weights, one token, where the weights are larger than any cache. */
 export const STREAM_SHARE = { shapes: COLD, must: 0.95 };
 
+/** Several threads over one, bfloat16; and over LiteRT's several, which it has in a page only. */
+export const THREAD_TARGETS = {
+  prefill: { tokens: 16, must: 1.7, aim: 1.95 },
+  decode: { shapes: LARGE, must: 1.5, mustInPage: 1.3, aim: 1.75 },
+  rival: { shapes: SMALL, tokens: 16, name: 'LiteRT f32', must: 1.15, aim: 1.3 },
+};
 /** Set-up of float32 weights, as the rival's time over ours, at this shape. */
 export const SETUP_TARGETS = [
   { shape: '2048x8192', rival: 'LiteRT f32', must: 1 },

@@ -9,6 +9,7 @@ import {
   SETUP_TARGETS,
   SPEED_TARGETS,
   STREAM_SHARE,
+  THREAD_TARGETS,
 } from './targets.js';
 
 /** @typedef {import('./report.js').Case} Case */
@@ -25,14 +26,44 @@ import {
  * @property {boolean} met
  */
 
-/** @param {Case[]} cases @param {Variant} variant @returns {Verdict[]} */
-export function verdicts(cases, variant) {
-  return cases.flatMap((one) => [
-    ...speedVerdicts(one, variant),
-    ...shareVerdicts(one, variant),
-    ...setupVerdicts(one, variant),
-    ...backwardVerdicts(one),
-  ]);
+/** @param {Case[]} cases @param {Variant} variant @param {boolean} inPage @returns {Verdict[]} */
+export function verdicts(cases, variant, inPage) {
+  return cases.flatMap((one) => {
+    if (one.rows.some(({ threads }) => threads > 1)) return threadVerdicts(one, variant, inPage);
+    return [
+      ...speedVerdicts(one, variant),
+      ...shareVerdicts(one, variant),
+      ...setupVerdicts(one, variant),
+      ...backwardVerdicts(one),
+    ];
+  });
+}
+
+/** @param {Case} one @param {Variant} variant @param {boolean} inPage @returns {Verdict[]} */
+function threadVerdicts({ shape, tokens, rows }, variant, inPage) {
+  const { prefill, decode, rival } = THREAD_TARGETS;
+  const own = rows.filter(
+    (row) => row.ours && row.variant === variant && row.weights === 'bfloat16',
+  );
+  const several = own.find(({ threads }) => threads > 1);
+  const single = own.find(({ threads }) => threads === 1);
+  const other = rows.find(({ name, threads }) => name.startsWith(rival.name) && threads > 1);
+  if (!several || !single) return [];
+  /** @param {Row} slower @param {number} must @param {number} aim @returns {Verdict} */
+  const over = (slower, must, aim) => {
+    const value = slower.ms / several.ms;
+    const what = `${shape} T=${tokens} ${several.name} over ${slower.name}`;
+    return { what, value, must, aim, ceiling: null, met: value >= must };
+  };
+  const all = [];
+  if (tokens >= prefill.tokens) all.push(over(single, prefill.must, prefill.aim));
+  else if (decode.shapes.includes(shape)) {
+    all.push(over(single, inPage ? decode.mustInPage : decode.must, decode.aim));
+  }
+  if (other && tokens >= rival.tokens && rival.shapes.includes(shape)) {
+    all.push(over(other, rival.must, rival.aim));
+  }
+  return all;
 }
 
 /** @param {Case} one @param {Variant} variant @returns {Verdict[]} */

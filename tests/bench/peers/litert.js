@@ -3,6 +3,7 @@
 
 import { inNode, now } from '../clock.js';
 import { tfliteModels } from '../formats/tflite.js';
+import { hasRelaxedSimd } from '../limits.js';
 
 /** @typedef {import('../contestant.js').Contestant} Contestant */
 
@@ -13,12 +14,18 @@ const KINDS = [
   ['int4 blocks', 'int4'],
 ];
 
-/** @param {string} modules URL of the folder of packages @returns {Promise<Contestant[]>} */
-export async function litertContestants(modules) {
+/**
+ * @param {string} modules URL of the folder of packages
+ * @param {number} asked threads, which only its build with relaxed SIMD has, and only in a page
+ * @returns {Promise<Contestant[]>}
+ */
+export async function litertContestants(modules, asked) {
   const litert = await import('@litertjs/core');
-  await load(litert, `${modules}@litertjs/core/wasm/`);
+  const threads = !inNode && hasRelaxedSimd() ? asked : 1;
+  await load(litert, `${modules}@litertjs/core/wasm/`, threads);
   return KINDS.map(([label, kind]) => ({
-    name: `LiteRT ${label}`,
+    name: `LiteRT ${label}${threads > 1 ? ` ${threads}t` : ''}`,
+    threads,
     weights: label,
     async load(weights) {
       const write = tfliteModels(weights, kind);
@@ -26,7 +33,10 @@ export async function litertContestants(modules) {
         async at(tokens) {
           const bytes = write(tokens);
           const start = now();
-          const model = await litert.loadAndCompile(bytes, { accelerator: 'wasm' });
+          const model = await litert.loadAndCompile(bytes, {
+            accelerator: 'wasm',
+            cpuOptions: { numThreads: threads },
+          });
           return {
             setupMs: now() - start,
             async run(x) {
@@ -46,15 +56,21 @@ export async function litertContestants(modules) {
   }));
 }
 
-/** @param {typeof import('@litertjs/core')} litert @param {string} folder URL of its wasm files */
-async function load(litert, folder) {
+/**
+ * @param {typeof import('@litertjs/core')} litert
+ * @param {string} folder URL of its wasm files
+ * @param {number} threads
+ */
+async function load(litert, folder, threads) {
   const scope = /** @type {any} */ (globalThis);
   const { warn } = console;
   // It logs at length, and warns of every way in which this machine has no GPU; only its CPU build is wanted here.
   console.warn = () => {};
   scope.Module = { print() {}, printErr() {} };
   try {
-    await (inNode ? loadInNode(litert, folder, scope) : litert.loadLiteRt(folder));
+    await (inNode
+      ? loadInNode(litert, folder, scope)
+      : litert.loadLiteRt(folder, { threads: threads > 1 }));
   } finally {
     console.warn = warn;
   }

@@ -12,14 +12,15 @@ const KINDS = [
   ['int4 blocks', 'int4'],
 ];
 
-/** @param {string} modules URL of the folder of packages @returns {Promise<Contestant[]>} */
-export async function ortContestants(modules) {
+/** @param {string} modules URL of the folder of packages @param {number} threads @returns {Promise<Contestant[]>} */
+export async function ortContestants(modules, threads) {
   const ort = await import('onnxruntime-web');
   if (!inNode) ort.env.wasm.wasmPaths = `${modules}onnxruntime-web/dist/`;
-  ort.env.wasm.numThreads = 1;
+  ort.env.wasm.numThreads = threads;
   ort.env.logLevel = 'error';
   return KINDS.map(([label, kind]) => ({
-    name: `ORT ${label}`,
+    name: `ORT ${label}${threads > 1 ? ` ${threads}t` : ''}`,
+    threads,
     weights: label,
     variant: 'simd128',
     async load(weights) {
