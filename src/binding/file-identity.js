@@ -1,7 +1,7 @@
 // What is known of the one file that all answers for a URL must be about: its length, its version, its first bytes. An
 // answer about another file throws FileReplaced. http.js asks at every answer.
 
-import { FileReplaced } from './retry.js';
+import { FileReplaced, PassingFailure } from './retry.js';
 
 export class FileIdentity {
   /** Bytes in the file, null until a server has said so. @type {bigint | null} */
@@ -24,8 +24,43 @@ export class FileIdentity {
     return this.#etag ?? (this.#modified === null ? null : `${this.#modified} ${this.size}`);
   }
 
+  /**
+   * An answer that says it is the range that begins at `begin`, and nothing else.
+   * @param {Headers} headers
+   * @param {bigint} begin
+   */
+  takePart(headers, begin) {
+    if (!isPlain(headers)) {
+      throw new PassingFailure('a part of a compressed file is of no use', { status: 206 });
+    }
+    if (/^multipart\//i.test(headers.get('content-type') ?? '')) {
+      throw new PassingFailure('one range was asked for and several came', { status: 206 });
+    }
+    this.#checkVersion(headers);
+    // Hidden from scripts on other origins: then the number of bytes has to do.
+    const visible = headers.get('content-range');
+    if (visible === null) return;
+    const range = /^bytes (\d+)-(\d+)\/(\d+|\*)$/i.exec(visible.trim());
+    if (!range || BigInt(range[1]) !== begin || BigInt(range[2]) < begin) {
+      const message = `asked from byte ${begin}, the server answered with "${visible}"`;
+      throw new PassingFailure(message, { status: 206 });
+    }
+    this.checkSize(range[3] === '*' ? null : BigInt(range[3]));
+  }
+
+  /**
+   * An answer that says it is the whole file.
+   * @param {Headers} headers
+   */
+  takeWhole(headers) {
+    this.#checkVersion(headers);
+    const length = headers.get('content-length');
+    const counts = length !== null && /^\d+$/.test(length) && isPlain(headers);
+    this.checkSize(counts ? BigInt(length) : null);
+  }
+
   /** @param {Headers} headers */
-  checkVersion(headers) {
+  #checkVersion(headers) {
     // A weak ETag is enough here, where the length and the header are compared as well.
     const etag = headers.get('etag')?.replace(/^W\//, '') ?? null;
     const modified = headers.get('last-modified');
@@ -68,4 +103,10 @@ export class FileIdentity {
   #replaced(words) {
     return new FileReplaced(`${this.#name}: ${words}`);
   }
+}
+
+/** Whether a body is the file's own bytes. @param {Headers} headers */
+function isPlain(headers) {
+  const encoding = headers.get('content-encoding');
+  return encoding === null || encoding === '' || encoding === 'identity';
 }

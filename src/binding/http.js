@@ -213,43 +213,17 @@ export class HttpFile {
    */
   #judge({ response, redirected }, begin, first) {
     const { status, headers } = response;
-    if (status === 206) return this.#judgePart(response, begin);
+    if (status === 206) {
+      this.#identity.takePart(headers, begin);
+      return 0n;
+    }
     if (status === 200) {
-      const length = headers.get('content-length');
-      const encoded = headers.get('content-encoding');
-      this.#identity.checkVersion(headers);
-      this.#identity.checkSize(
-        length !== null && /^\d+$/.test(length) && isPlain(encoded) ? BigInt(length) : null,
-      );
+      this.#identity.takeWhole(headers);
       // Later on it may be one server of many that ignores them.
       if (first) this.ignoresRanges = true;
       return begin;
     }
     throw this.#client.refusal(this.name, response, redirected);
-  }
-
-  /**
-   * @param {Response} response
-   * @param {bigint} begin
-   */
-  #judgePart({ headers }, begin) {
-    if (!isPlain(headers.get('content-encoding'))) {
-      throw new PassingFailure('a part of a compressed file is of no use', { status: 206 });
-    }
-    if (/^multipart\//i.test(headers.get('content-type') ?? '')) {
-      throw new PassingFailure('one range was asked for and several came', { status: 206 });
-    }
-    const visible = headers.get('content-range');
-    this.#identity.checkVersion(headers);
-    if (visible === null) return 0n;
-    const range = /^bytes (\d+)-(\d+)\/(\d+|\*)$/i.exec(visible.trim());
-    if (!range || BigInt(range[1]) !== begin || BigInt(range[2]) < begin) {
-      throw new PassingFailure(`asked from byte ${begin}, the server answered with "${visible}"`, {
-        status: 206,
-      });
-    }
-    this.#identity.checkSize(range[3] === '*' ? null : BigInt(range[3]));
-    return 0n;
   }
 
   /**
@@ -326,9 +300,4 @@ export class HttpFile {
       },
     );
   }
-}
-
-/** @param {string | null} encoding of the content */
-function isPlain(encoding) {
-  return encoding === null || encoding === '' || encoding === 'identity';
 }
