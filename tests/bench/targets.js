@@ -21,6 +21,7 @@ const BOTH = [...SMALL, ...LARGE];
 
 /** @type {Target[]} */
 export const SPEED_TARGETS = [
+  target(SMALL, [128], 'float32', 'plain JS loops', floor(10), floor(20)),
   target(SMALL, [1], 'bfloat16', 'f32', floor(2.2, 2.3), floor(2.7, 3)),
   target(COLD, [1], 'bfloat16', 'f32', floor(1.8), floor(2)),
   target(COLD, [1], 'float32', 'f32', floor(1), floor(1.05)),
