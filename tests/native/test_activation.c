@@ -225,7 +225,8 @@ static void test_statuses(void) {
     check(act_and_mul(out, z, ACT_silu, INT64_MAX / 4, 2) == GATED_MLP_ERR_OVERFLOW &&
               act_and_mul_backward(out, z, z, ACT_silu, 2, INT64_MAX / 4) == GATED_MLP_ERR_OVERFLOW,
           "a product of sizes past 64 bits is refused");
-    check(act_and_mul(out, z, ACT_silu, 0, 2) == GATED_MLP_OK && same_bits(out, seven, 4),
+    check(act_and_mul(out, z, ACT_silu, 0, 2) == GATED_MLP_OK &&
+              activation_forward(out, z, ACT_silu, 0) == GATED_MLP_OK && same_bits(out, seven, 4),
           "zero tokens are fine, and nothing was written by any of these");
 }
 
