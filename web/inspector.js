@@ -75,6 +75,7 @@ export class Inspector {
       this.#recorded,
       this.#channels,
     );
+    this.#body.hidden = true;
     host.append(this.#body, this.#empty);
   }
 

@@ -37,13 +37,15 @@ export class Tour {
   #back = /** @type {HTMLButtonElement} */ (byId('tour-back'));
   #onChange;
   #stop = 0;
+  /** Set when the tour is begun by hand: a link that opens at a stop does not move the focus. */
+  #takesFocus = false;
 
   /** @param {{ onChange: (patch: Partial<State>) => void }} actions */
   constructor({ onChange }) {
     this.#onChange = onChange;
     byId('tour-start').addEventListener('click', () => {
+      this.#takesFocus = true;
       this.#go(1);
-      this.#next.focus();
     });
     byId('tour-close').addEventListener('click', () => this.#leave());
     this.#next.addEventListener('click', () =>
@@ -72,6 +74,8 @@ export class Tour {
     this.#place.textContent = text.tour.place(stop, STOPS.length);
     this.#next.textContent = stop === STOPS.length ? text.tour.end : text.tour.next;
     this.#back.disabled = stop === 1;
+    if (this.#takesFocus) this.#next.focus();
+    this.#takesFocus = false;
   }
 
   /** @param {number} stop */

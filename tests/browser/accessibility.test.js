@@ -1,0 +1,91 @@
+// axe-core on the page in the states that people meet: no violation in any of them.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { after, test } from 'node:test';
+import { launchBrowser, openTab, servePage, settledBadge } from '../helpers/browser.js';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const browser = await launchBrowser();
+const site = await servePage();
+after(async () => {
+  await browser.close();
+  site.close();
+});
+
+/** @typedef {import('playwright-core').Page} Page */
+const PHONE = { viewport: { width: 390, height: 844 } };
+
+/** @type {Record<string, { options?: import('playwright-core').BrowserContextOptions, hash?: string,
+ *   act?: (tab: Page) => Promise<void> }>} */
+const STATES = {
+  light: {},
+  dark: { options: { colorScheme: 'dark' } },
+  'on a phone': { options: PHONE },
+  'on a phone, dark': { options: { ...PHONE, colorScheme: 'dark' } },
+  'with forced colours': { options: { forcedColors: 'active' } },
+  'pinned, a set closed, a what-if': { hash: '#v=1&l=5&p=code&t=10&u=588&set=negative&g=-3' },
+  'coloured by a number, in the tour': { hash: '#v=1&by=h&tour=5' },
+  'tables open': {
+    act: async (tab) => {
+      await tab.click('#units-details summary');
+      await tab.click('#tokens-details summary');
+    },
+  },
+  'an error in the load dialog': {
+    act: async (tab) => {
+      await tab.click('#load-open');
+      await tab.fill('#load-url', `${site.address}fixtures/no-such-file.safetensors`);
+      await tab.keyboard.press('Enter');
+      await tab.locator('#load-error').filter({ hasText: '404' }).waitFor();
+    },
+  },
+  'a link with a bad value': { hash: '#v=1&tau=9' },
+};
+
+/** @param {Page} tab */
+async function violations(tab) {
+  await tab.evaluate(axe);
+  const { violations: found } = await tab.evaluate('axe.run()');
+  return found.map((/** @type {any} */ { id, nodes }) => `${id}: ${nodes[0].html}`);
+}
+
+for (const [name, { options, hash = '', act }] of Object.entries(STATES)) {
+  test(`${name}: axe finds nothing`, async () => {
+    const { tab } = await openTab(browser, options);
+    await tab.goto(`${site.page}${hash}`);
+    await settledBadge(tab);
+    await tab.locator('#cost').filter({ hasText: '%' }).waitFor();
+    await act?.(tab);
+    assert.deepEqual(await violations(tab), []);
+    await tab.context().close();
+  });
+}
+
+test('while the layer is loading: axe finds nothing', async () => {
+  const held = await servePage({
+    before: ({ url = '', headers }) =>
+      url.includes('layer24') && !headers.range?.startsWith('bytes=0-')
+        ? new Promise(() => {})
+        : undefined,
+  });
+  const { tab } = await openTab(browser);
+  await tab.goto(held.page);
+  await tab.waitForTimeout(1000);
+  assert.equal(await tab.locator('#badge').getAttribute('data-state'), 'pending');
+  assert.deepEqual(await violations(tab), []);
+  await tab.context().close();
+  held.close();
+});
+
+test('nothing is wider than the screen at 320 pixels', async () => {
+  const { tab } = await openTab(browser, { viewport: { width: 320, height: 640 } });
+  await tab.goto(site.page);
+  await settledBadge(tab);
+  const overflow = await tab.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  assert.equal(overflow, 0);
+  await tab.context().close();
+});
