@@ -194,8 +194,8 @@ export const OTHER_FAULTS = [
     file: 'src/core/units.c',
     find: 'hold->token == -1 || hold->token == block->token + r',
     replace: 'hold->token >= -1 || hold->token == block->token + r',
-    test: 'gradcheck.test.js',
-    title: 'silu: backward of a trace with held gates takes them as constants',
+    test: 'properties.test.js',
+    title: 'a trace with holds on any cells is the forward of the definition with those cells set',
   },
   {
     name: "an expert's weight is ignored",
@@ -235,7 +235,7 @@ export const OTHER_FAULTS = [
     replace:
       'return v_select(z == z, v_select(z > v_splat(highest), z, held / (e + unshift) * unshift), v_splat(0));',
     test: 'goldens.test.js',
-    title: "llama_one_nan_token: forward is Hugging Face's",
+    title: "llama_one_nan_token: the trace shows Hugging Face's gate, act, up, hidden and output",
   },
   {
     name: 'BF16 is cut off instead of rounded',
