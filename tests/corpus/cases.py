@@ -38,6 +38,19 @@ def look_cases():
     yield raw("look: pickle of protocol 4", {"hex": "800495100000000000"}, looks="pickle")
     yield raw("look: HDF5", {"hex": "894844460d0a1a0a00000000"}, looks="HDF5")
     yield raw("look: NumPy", {"hex": "934e554d50590100"}, "v\0{'descr': '<f4'}", looks="NumPy")
+    yield raw("look: gzip with a name", {"hex": "1f8b080800000000"}, "w.bin", looks="gzip")
+    yield raw("look: ZIP of a tool", "PK", {"hex": "0304140000000800"}, looks="ZIP")
+    for protocol, looks in ((1, ""), (2, "pickle"), (3, "pickle"), (5, "pickle"), (6, "")):
+        yield raw(
+            f"look: first bytes 80 0{protocol} 7d", {"hex": f"800{protocol}7d7100580a0000"}, looks=looks
+        )
+    yield raw("look: three bytes of a pickle", {"hex": "80027d"}, looks="pickle")
+    yield raw("look: two bytes of a pickle", {"hex": "8002"}, looks="")
+    for start in ("version https://git-l", "<!doctype htm", "<htm", "<?xm", "GGU", "\n ", "{"):
+        yield raw(f"look: only {start!r}", start, looks="")
+    yield raw("look: an empty JSON object", "{}", looks="JSON")
+    yield raw("look: an object with NUL as its eighth byte", '{"a":1}', {"hex": "00"}, looks="")
+    yield raw("look: an object with NUL as its ninth byte", '{"a": 1}', {"hex": "00"}, looks="JSON")
     yield raw("look: text", "Not Found, nothing here", looks="")
     yield raw("look: zeros", {"hex": "00" * 64}, looks="")
     yield raw("look: a header of 8827 bytes that is not there", {"hex": "7b22000000000000"}, looks="")

@@ -93,6 +93,9 @@ static const error_case error_cases[] = {
      "\"c\"", "\"c\"", "", KIND(OFFSET, END_BEFORE_BEGIN), 2, 1},
     {"{\"b\":{\"dtype\":\"BF16\",\"shape\":[3,5],\"data_offsets\":[0,60]}}", "\"b\"", "\"b\"", "",
      KIND(SIZE_MISMATCH, SIZE_WRONG), 30, 60},
+    {"{\"b\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},"
+     "\"c\":{\"dtype\":\"I16\",\"shape\":[5],\"data_offsets\":[2,5]}}",
+     "\"c\"", "\"c\"", "", KIND(SIZE_MISMATCH, SIZE_WRONG), 10, 3},
     {"{\"b\":{\"dtype\":\"F4\",\"shape\":[3],\"data_offsets\":[0,2]}}", "\"b\"", "\"b\"", "",
      KIND(MISALIGNED, PARTIAL_BYTE), 0, 12},
     {"{\"b\":{\"dtype\":\"U8\",\"shape\":[1,8589934592,4294967296],\"data_offsets\":[0,2]}}",
