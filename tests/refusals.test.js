@@ -95,7 +95,7 @@ for (const [type, family, names] of /** @type {[string, RegExp, string[]][]} */ 
     /Falcon/,
     ['transformer.h.0.mlp.dense_h_to_4h.weight', 'transformer.h.0.mlp.dense_4h_to_h.weight'],
   ],
-  ['phi', /Phi-1 and Phi-2/, ['model.layers.0.mlp.fc1.weight', 'model.layers.0.mlp.fc2.weight']],
+  ['phi', /Phi-2/, ['model.layers.0.mlp.fc1.weight', 'model.layers.0.mlp.fc2.weight']],
   [
     'nemotron',
     /Nemotron/,
@@ -114,7 +114,7 @@ for (const [type, family, names] of /** @type {[string, RegExp, string[]][]} */ 
   ],
   [
     'starcoder2',
-    /StarCoder 2/,
+    /StarCoder/,
     ['model.layers.0.mlp.c_fc.weight', 'model.layers.0.mlp.c_proj.weight'],
   ],
 ])) {
@@ -122,9 +122,10 @@ for (const [type, family, names] of /** @type {[string, RegExp, string[]][]} */ 
     const tensors = Object.fromEntries(names.map((name) => [name, filled([2, 2])]));
     const named = await failure(load(tensors, { model_type: type }));
     assert.equal(named.code, 'ERR_UNSUPPORTED');
-    assert.match(named.message, family);
+    assert.match(named.message, new RegExp(`it is a "${type}", a family whose MLP has no gate`));
     const unnamed = await failure(load(tensors));
     assert.equal(unnamed.code, 'ERR_UNSUPPORTED');
+    assert.match(unnamed.message, family);
     assert.match(unnamed.message, /whose MLP has no gate/);
   });
 }

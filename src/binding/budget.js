@@ -50,9 +50,9 @@ export class Budget {
       'ERR_HTTP',
       `${url}: passes the budget of ${this.#limit ?? UNWANTED_LIMIT} bytes` +
         (unwanted > 0n
-          ? `; the server ignores ranges, so ${unwanted} bytes would have to be skipped`
+          ? `; the server ignores ranges, so ${unwanted} bytes would be skipped`
           : '') +
-        '. Raise maxBytes, or use a server that answers range requests',
+        '. Raise maxBytes, or use a server with ranges',
       { url },
     );
   }

@@ -137,10 +137,8 @@ function storageOf({ naming, module, names }, types, hints) {
   const isFused = 'gateUp' in naming.names;
   if (!isFused) {
     const unproven =
-      naming.golden === null
-        ? unsupported(
-            `${module}: named as in ${naming.family}, which no test of this package covers`,
-          )
+      naming.golden === undefined
+        ? unsupported(`${module}: ${naming.family}, which is not supported`)
         : null;
     return {
       fused: null,
@@ -158,9 +156,9 @@ function storageOf({ naming, module, names }, types, hints) {
   if (hints.fused !== undefined && (order || hints.transposed !== undefined)) {
     return { fused, transposed, error: null };
   }
-  if (order && order.golden !== null) return { fused, transposed, error: null };
+  if (order && order.golden !== undefined) return { fused, transposed, error: null };
   const known = order
-    ? `${naming.family}, which no test of this package covers`
+    ? `${naming.family}, which is not supported`
     : `${types.length > 0 ? `model_type "${types.join('", "')}"` : 'a checkpoint without config.json'}, where the order of gate and up is not known`;
   const ask = `Pass { fused: 'gate-up' | 'up-gate' | 'interleaved', transposed: boolean } if you know how ${names.gateUp} is stored`;
   return { fused, transposed, error: unsupported(`${names.gateUp}: of ${known}. ${ask}`) };
@@ -175,9 +173,7 @@ function quantised({ names, module }, { has }) {
     const base = name.replace(/\.weight$/, '');
     const found = QUANTISED.find(({ marks }) => marks.some((mark) => has(`${base}.${mark}`)));
     if (found) {
-      return unsupported(
-        `${module}: quantised weights, ${found.scheme}; this package does not read that scheme`,
-      );
+      return unsupported(`${module}: quantised weights, ${found.scheme}`);
     }
   }
   return null;
@@ -192,9 +188,7 @@ function quantised({ names, module }, { has }) {
 function variant({ module, layer }, { has }, config, types) {
   const norm = INNER_NORMS.find((name) => has(`${module}.${name}.weight`));
   if (norm)
-    return unsupported(
-      `${module}: has a norm inside the MLP (${norm}, as BitNet has), which is not the plain formula`,
-    );
+    return unsupported(`${module}: a norm inside the MLP (${norm}) is not the plain formula`);
   const found = VARIANTS.find(
     (v) => (v.types === null || v.types.some((t) => types.includes(t))) && v.applies(config, layer),
   );

@@ -12,8 +12,7 @@
  * @property {FusedOrder} fused
  * @property {boolean} [transposed] stored [in, out], as for x @ W
  * @property {RegExp} [where] only below such a prefix
- * @property {string | null} golden a folder of fixtures/goldens/families or family-rows, or null: recognised, and
- *   refused by name
+ * @property {string} [golden] a folder of fixtures/goldens/families or family-rows; none: recognised, and refused by name
  */
 /**
  * One way of naming the matrices. Names are relative to the module that holds them.
@@ -27,104 +26,58 @@
  * @property {Order[]} [orders] of fused ones
  * @property {'gelu_new' | 'gelu' | 'silu' | null} [act] where the config does not name one; null: it must be given
  * @property {'silu'} [fixedAct] whatever the config says
- * @property {string | null} [golden] of separate matrices
+ * @property {string} [golden] of separate matrices
  */
+
+/**
+ * A row of separate matrices.
+ * @param {string} family
+ * @param {[gate: string, up: string, down: string]} names without ".weight"
+ * @param {Partial<Naming>} more
+ * @returns {Naming}
+ */
+function separate(family, [gate, up, down], more = {}) {
+  const names = { gate: `${gate}.weight`, up: `${up}.weight`, down: `${down}.weight` };
+  return { family, names, ...more };
+}
+
+/**
+ * A row of fused ones.
+ * @param {string} family
+ * @param {[gateUp: string, down: string]} names without ".weight"
+ * @param {[types: string | null, fused: FusedOrder, golden?: string, more?: Partial<Order>][]} orders model types with
+ *   spaces between
+ * @param {Partial<Naming>} more
+ * @returns {Naming}
+ */
+function fused(family, [gateUp, down], orders, more = {}) {
+  return {
+    family,
+    names: { gateUp: `${gateUp}.weight`, down: `${down}.weight` },
+    orders: orders.map(([types, order, golden, extra]) => ({
+      types: types?.split(' ') ?? null,
+      fused: order,
+      golden,
+      ...extra,
+    })),
+    ...more,
+  };
+}
+
+const TRANSPOSED = { transposed: true };
 
 /** @type {Naming[]} */
 export const NAMINGS = [
-  {
-    family: 'Llama',
-    names: { gate: 'gate_proj.weight', up: 'up_proj.weight', down: 'down_proj.weight' },
-    golden: 'llama',
-  },
-  {
-    family: 'Mixtral, and Llama as published by Meta',
-    names: { gate: 'w1.weight', up: 'w3.weight', down: 'w2.weight' },
-    golden: 'mixtral',
-  },
-  {
-    family: 'T5 v1.1',
-    names: { gate: 'wi_0.weight', up: 'wi_1.weight', down: 'wo.weight' },
-    act: null,
-    golden: 't5_gated',
-  },
-  {
-    family: 'Phi-3, GLM-4',
-    names: { gateUp: 'gate_up_proj.weight', down: 'down_proj.weight' },
-    orders: [
-      {
-        types: ['phi3', 'phi3_v', 'phi4mm', 'phi4_multimodal'],
-        fused: 'up-gate',
-        where: /audio/,
-        golden: null,
-      },
-      { types: ['phi3', 'phi3_v', 'phi4mm', 'phi4_multimodal'], fused: 'gate-up', golden: 'phi3' },
-      {
-        types: ['glm', 'glm4', 'glm4v', 'glm4v_text', 'glm_ocr', 'glm_ocr_text'],
-        fused: 'gate-up',
-        golden: 'glm',
-      },
-      { types: ['zamba2'], fused: 'gate-up', golden: null },
-    ],
-  },
-  {
-    family: 'ModernBERT',
-    names: { gateUp: 'Wi.weight', down: 'Wo.weight' },
-    orders: [
-      { types: ['modernbert', 'modernbert-decoder'], fused: 'gate-up', golden: 'modernbert' },
-    ],
-  },
-  {
-    family: 'stacked experts',
-    names: { gateUp: 'gate_up_proj', down: 'down_proj' },
-    orders: [
-      { types: ['llama4', 'llama4_text'], fused: 'gate-up', transposed: true, golden: 'llama4' },
-      { types: ['gpt_oss'], fused: 'interleaved', transposed: true, golden: 'gpt_oss' },
-      {
-        types: ['mixtral', 'minimax', 'phimoe'],
-        fused: 'gate-up',
-        golden: null,
-      },
-      { types: ['gemma4', 'gemma4_text'], fused: 'gate-up', golden: 'gemma4_text' },
-    ],
-  },
-  {
-    family: 'Qwen 1',
-    names: { gate: 'w2.weight', up: 'w1.weight', down: 'c_proj.weight' },
-    golden: null,
-  },
-  {
-    family: 'EXAONE 3',
-    names: { gate: 'c_fc_0.weight', up: 'c_fc_1.weight', down: 'c_proj.weight' },
-    golden: null,
-  },
-  {
-    family: 'Refact',
-    names: { gate: 'linear_1.weight', up: 'linear_3.weight', down: 'c_proj.weight' },
-    golden: null,
-  },
-  {
-    family: 'JAIS',
-    names: { gate: 'c_fc2.weight', up: 'c_fc.weight', down: 'c_proj.weight' },
-    transposed: true,
-    golden: null,
-  },
-  {
-    family: 'nomic-bert',
-    names: { gate: 'fc12.weight', up: 'fc11.weight', down: 'fc2.weight' },
-    golden: 'nomic_bert',
-  },
-  {
-    family: 'LLaDA',
-    names: { gate: 'ff_proj.weight', up: 'up_proj.weight', down: 'ff_out.weight' },
-    golden: null,
-  },
-  {
-    family: 'Grok 1',
-    names: { gate: 'linear.weight', up: 'linear_v.weight', down: 'linear_1.weight' },
-    act: 'gelu',
-    golden: null,
-  },
+  separate('Llama', ['gate_proj', 'up_proj', 'down_proj'], { golden: 'llama' }),
+  separate('Mixtral, and Llama as published by Meta', ['w1', 'w3', 'w2'], { golden: 'mixtral' }),
+  separate('T5 v1.1', ['wi_0', 'wi_1', 'wo'], { act: null, golden: 't5_gated' }),
+  separate('nomic-bert', ['fc12', 'fc11', 'fc2'], { golden: 'nomic_bert' }),
+  separate('Qwen 1', ['w2', 'w1', 'c_proj']),
+  separate('EXAONE 3', ['c_fc_0', 'c_fc_1', 'c_proj']),
+  separate('Refact', ['linear_1', 'linear_3', 'c_proj']),
+  separate('JAIS', ['c_fc2', 'c_fc', 'c_proj'], TRANSPOSED),
+  separate('LLaDA', ['ff_proj', 'up_proj', 'ff_out']),
+  separate('Grok 1', ['linear', 'linear_v', 'linear_1'], { act: 'gelu' }),
   {
     family: 'DBRX',
     names: { gate: 'mlp.w1', up: 'mlp.v1', down: 'mlp.w2' },
@@ -132,88 +85,67 @@ export const NAMINGS = [
     expertsByRows: true,
     golden: 'dbrx',
   },
-  {
-    family: 'ChatGLM',
-    names: { gateUp: 'dense_h_to_4h.weight', down: 'dense_4h_to_h.weight' },
-    types: ['chatglm'],
-    orders: [{ types: ['chatglm'], fused: 'gate-up', golden: null }],
-  },
-  {
-    family: 'OLMo 1, Molmo',
-    names: { gateUp: 'ff_proj.weight', down: 'ff_out.weight' },
-    orders: [
-      {
-        types: ['olmo', 'hf_olmo', 'molmo', 'molmo2', 'molmo2_text'],
-        fused: 'up-gate',
-        golden: null,
-      },
+  fused(
+    'Phi-3, GLM-4',
+    ['gate_up_proj', 'down_proj'],
+    [
+      // Up first in spite of its name.
+      ['phi3_v phi4mm phi4_multimodal', 'up-gate', undefined, { where: /audio/ }],
+      ['phi3 phi3_v phi4mm phi4_multimodal', 'gate-up', 'phi3'],
+      ['glm glm4 glm4v glm4v_text glm_ocr glm_ocr_text', 'gate-up', 'glm'],
+      ['zamba2', 'gate-up'],
     ],
-  },
-  {
-    family: 'GTE',
-    names: { gateUp: 'up_gate_proj.weight', down: 'down_proj.weight' },
-    orders: [{ types: null, fused: 'up-gate', golden: 'gte' }],
-  },
-  {
-    family: 'jina-bert-v2',
-    names: { gateUp: 'gated_layers.weight', down: 'wo.weight' },
-    orders: [{ types: null, fused: 'gate-up', golden: null }],
-  },
-  {
-    family: 'jina-bert-v2 code',
-    names: { gateUp: 'up_gated_layer.weight', down: 'down_layer.weight' },
-    orders: [{ types: null, fused: 'up-gate', golden: null }],
-  },
-  {
-    family: 'ESM-C',
-    names: { gateUp: 'ffn.1.weight', down: 'ffn.3.weight' },
-    orders: [{ types: null, fused: 'gate-up', golden: null }],
-  },
-  {
-    family: 'OpenELM',
-    names: { gateUp: 'proj_1.weight', down: 'proj_2.weight' },
-    types: ['openelm'],
-    orders: [{ types: ['openelm'], fused: 'gate-up', golden: null }],
-  },
-  {
-    family: 'NeoBERT',
-    names: { gateUp: 'w12.weight', down: 'w3.weight' },
-    orders: [{ types: null, fused: 'gate-up', golden: null }],
-  },
-  {
-    family: 'DINOv2 giant',
-    names: { gateUp: 'weights_in.weight', down: 'weights_out.weight' },
-    fixedAct: 'silu',
-    orders: [{ types: null, fused: 'gate-up', golden: 'dinov2' }],
-  },
-  {
-    family: 'Granite MoE, JetMoE',
-    names: { gateUp: 'input_linear.weight', down: 'output_linear.weight' },
-    orders: [{ types: null, fused: 'gate-up', golden: 'granitemoe' }],
-  },
-  {
-    family: 'Moonshine, Moshi',
-    names: { gateUp: 'fc1.weight', down: 'fc2.weight' },
-    types: ['moonshine', 'moshi', 'kyutai_speech_to_text'],
-    orders: [
-      { types: ['moonshine'], fused: 'up-gate', where: /decoder/, golden: 'moonshine' },
-      { types: ['moshi', 'kyutai_speech_to_text'], fused: 'gate-up', golden: 'moshi' },
+  ),
+  fused('ModernBERT', ['Wi', 'Wo'], [['modernbert modernbert-decoder', 'gate-up', 'modernbert']]),
+  fused(
+    'stacked experts',
+    ['', ''],
+    [
+      ['llama4 llama4_text', 'gate-up', 'llama4', TRANSPOSED],
+      ['gpt_oss', 'interleaved', 'gpt_oss', TRANSPOSED],
+      ['gemma4 gemma4_text', 'gate-up', 'gemma4_text'],
+      ['mixtral minimax phimoe', 'gate-up'],
     ],
-  },
-  {
-    family: 'Aria experts',
-    names: { gateUp: 'fc1.weight', down: 'fc2.weight' },
+    { names: { gateUp: 'gate_up_proj', down: 'down_proj' } },
+  ),
+  fused(
+    'Granite MoE, JetMoE',
+    ['input_linear', 'output_linear'],
+    [[null, 'gate-up', 'granitemoe']],
+  ),
+  fused('GTE', ['up_gate_proj', 'down_proj'], [[null, 'up-gate', 'gte']]),
+  // Its config names the activation of the plain MLP that smaller sizes have.
+  fused('DINOv2 giant', ['weights_in', 'weights_out'], [[null, 'gate-up', 'dinov2']], {
     fixedAct: 'silu',
+  }),
+  // Its config names the activation of the shared experts.
+  fused('Aria experts', ['fc1', 'fc2'], [['aria aria_text', 'gate-up', 'aria_text', TRANSPOSED]], {
     types: ['aria', 'aria_text'],
-    orders: [
-      { types: ['aria', 'aria_text'], fused: 'gate-up', transposed: true, golden: 'aria_text' },
+    fixedAct: 'silu',
+  }),
+  fused(
+    'Moonshine, Moshi',
+    ['fc1', 'fc2'],
+    [
+      ['moonshine', 'up-gate', 'moonshine', { where: /decoder/ }],
+      ['moshi kyutai_speech_to_text', 'gate-up', 'moshi'],
     ],
-  },
-  {
-    family: 'Inkling',
-    names: { gateUp: 'w13_dn.weight', down: 'w2_md.weight' },
-    orders: [{ types: null, fused: 'interleaved', golden: null }],
-  },
+    { types: ['moonshine', 'moshi', 'kyutai_speech_to_text'] },
+  ),
+  fused('ChatGLM', ['dense_h_to_4h', 'dense_4h_to_h'], [['chatglm', 'gate-up']], {
+    types: ['chatglm'],
+  }),
+  fused(
+    'OLMo 1, Molmo',
+    ['ff_proj', 'ff_out'],
+    [['olmo hf_olmo molmo molmo2 molmo2_text', 'up-gate']],
+  ),
+  fused('jina-bert-v2', ['gated_layers', 'wo'], [[null, 'gate-up']]),
+  fused('jina-bert-v2 code', ['up_gated_layer', 'down_layer'], [[null, 'up-gate']]),
+  fused('ESM-C', ['ffn.1', 'ffn.3'], [[null, 'gate-up']]),
+  fused('OpenELM', ['proj_1', 'proj_2'], [['openelm', 'gate-up']], { types: ['openelm'] }),
+  fused('NeoBERT', ['w12', 'w3'], [[null, 'gate-up']]),
+  fused('Inkling', ['w13_dn', 'w2_md'], [[null, 'interleaved']]),
 ];
 
 /**
@@ -224,13 +156,13 @@ export const NAMINGS = [
 export const VARIANTS = [
   {
     name: 'gpt-oss',
-    formula: '(clamp(up) + 1) * gate * sigmoid(alpha * gate) with both halves clamped',
+    formula: '(up + 1) * gate * sigmoid(1.702 * gate), both clamped,',
     types: ['gpt_oss'],
     applies: () => true,
   },
   {
     name: 'Gemma 3n',
-    formula: 'gate <- relu(gate - (mean + std * quantile)) before the activation in sparse layers',
+    formula: 'relu(gate - (mean + std * quantile)) before the activation',
     types: ['gemma3n', 'gemma3n_text'],
     applies: (config, layer) => {
       const pattern = config.activation_sparsity_pattern;
@@ -304,46 +236,24 @@ export const QUANTISED = [
 /** Stacked experts in MXFP4: the names end so instead. */
 export const MXFP4 = { scheme: 'MXFP4 (_blocks, _scales)', ends: ['_blocks', '_scales'] };
 
-/**
- * Model types whose MLP has no gate.
- * @type {Record<string, string>}
- */
-export const NOT_GATED = {
-  gpt2: 'GPT-2',
-  gpt_neo: 'GPT-Neo',
-  gptj: 'GPT-J',
-  gpt_neox: 'GPT-NeoX',
-  gpt_bigcode: 'StarCoder',
-  starcoder2: 'StarCoder 2',
-  falcon: 'Falcon',
-  bloom: 'BLOOM',
-  phi: 'Phi-1 and Phi-2',
-  'phi-msft': 'Phi-1 and Phi-2',
-  nemotron: 'Nemotron',
-  opt: 'OPT',
-  mpt: 'MPT',
-  bert: 'BERT',
-  roberta: 'RoBERTa',
-  distilbert: 'DistilBERT',
-  electra: 'ELECTRA',
-  vit: 'ViT',
-  clip: 'CLIP',
-  siglip: 'SigLIP',
-  whisper: 'Whisper',
-  persimmon: 'Persimmon',
-  apertus: 'Apertus',
-};
+/** Model types whose MLP has no gate. */
+export const NOT_GATED = new Set(
+  (
+    'apertus arcee bert bloom clip distilbert electra falcon gpt2 gpt_bigcode gpt_neo gpt_neox gptj mpt nemotron opt ' +
+    'persimmon phi phi-msft roberta siglip starcoder2 vit whisper'
+  ).split(' '),
+);
 
 /**
  * Names that such MLPs have, for checkpoints without a config: relative to the module.
- * @type {{ family: string, has: string[] }[]}
+ * @type {[family: string, first: string, second: string][]}
  */
 export const NOT_GATED_NAMES = [
-  { family: 'GPT-2', has: ['c_fc.weight', 'c_proj.weight'] },
-  { family: 'GPT-NeoX, BLOOM or Falcon', has: ['dense_h_to_4h.weight', 'dense_4h_to_h.weight'] },
-  { family: 'Phi-2, OPT or CLIP', has: ['fc1.weight', 'fc2.weight'] },
-  { family: 'Nemotron', has: ['up_proj.weight', 'down_proj.weight'] },
-  { family: 'GPT-J', has: ['fc_in.weight', 'fc_out.weight'] },
-  { family: 'BERT or ViT', has: ['intermediate.dense.weight', 'output.dense.weight'] },
-  { family: 'T5 v1.0', has: ['wi.weight', 'wo.weight'] },
+  ['GPT-2 or StarCoder', 'c_fc', 'c_proj'],
+  ['GPT-NeoX, BLOOM or Falcon', 'dense_h_to_4h', 'dense_4h_to_h'],
+  ['Phi-2, OPT or CLIP', 'fc1', 'fc2'],
+  ['Nemotron', 'up_proj', 'down_proj'],
+  ['GPT-J', 'fc_in', 'fc_out'],
+  ['BERT or ViT', 'intermediate.dense', 'output.dense'],
+  ['T5 v1.0', 'wi', 'wo'],
 ];

@@ -1,6 +1,7 @@
 // What is known of the one file that all answers for a URL must be about: its length, its version, its first bytes. An
 // answer about another file throws FileReplaced. http.js asks at every answer.
 
+import { GatedMLPError } from './errors.js';
 import { FileReplaced, PassingFailure } from './retry.js';
 
 export class FileIdentity {
@@ -31,10 +32,10 @@ export class FileIdentity {
    */
   takePart(headers, begin) {
     if (!isPlain(headers)) {
-      throw new PassingFailure('a part of a compressed file is of no use', { status: 206 });
+      throw new PassingFailure('a part of a compressed file', { status: 206 });
     }
     if (/^multipart\//i.test(headers.get('content-type') ?? '')) {
-      throw new PassingFailure('one range was asked for and several came', { status: 206 });
+      throw new PassingFailure('several ranges in one answer', { status: 206 });
     }
     this.#checkVersion(headers);
     // Hidden from scripts on other origins: then the number of bytes has to do.
@@ -68,7 +69,7 @@ export class FileIdentity {
     const changed = byTag
       ? etag !== this.#etag
       : modified !== null && this.#modified !== null && modified !== this.#modified;
-    if (changed) throw this.#replaced('another version of the file (its ETag or date has changed)');
+    if (changed) throw this.#replaced('another version of the file (ETag or date)');
     this.#etag ??= etag;
     this.#modified ??= modified;
   }
@@ -103,6 +104,17 @@ export class FileIdentity {
   #replaced(words) {
     return new FileReplaced(`${this.#name}: ${words}`);
   }
+}
+
+/**
+ * The error of a file that is shorter than its header says.
+ * @param {string} name
+ * @param {bigint | null} size where it is known
+ * @param {bigint} end
+ */
+export function endsEarly(name, size, end) {
+  const message = `${name}: the file ends ${size === null ? '' : `after ${size} bytes, `}before byte ${end}, which its header promises`;
+  return new GatedMLPError('ERR_SAFETENSORS', message, { kind: 'incomplete', url: name });
 }
 
 /** Whether a body is the file's own bytes. @param {Headers} headers */

@@ -114,7 +114,7 @@ export class HttpClient {
       return new PassingFailure(`the server answered ${status}`, { status, retryAfter });
     }
     if (status === 403 && redirected) {
-      const words = 'the place it was redirected to answered 403; has the link expired?';
+      const words = '403 after a redirect; has the link expired?';
       return new PassingFailure(words, { status, once: true });
     }
     const context = { status, url: name, attempts: 1 };
@@ -132,13 +132,13 @@ export class HttpClient {
           ? '401: the server wants to know who asks. Pass { token }'
           : '401: the server does not accept the token it was given';
       case 403:
-        return '403: access is not granted. Is it a gated or private repository, or a link that has expired?';
+        return '403: access is not granted. A gated or private repository, or an expired link?';
       case 404:
         return '404: there is no such file';
       case 410:
         return '410: the file has been removed';
       default:
-        return `the server answered ${status}, which is not the answer to a request for a file`;
+        return `the server answered ${status}, which is no answer to a request for a file`;
     }
   }
 }

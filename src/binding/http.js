@@ -3,7 +3,7 @@
 // stream.js read through `probe` and `read`. What the bytes mean is not known here.
 
 import { GatedMLPError } from './errors.js';
-import { FileIdentity } from './file-identity.js';
+import { endsEarly, FileIdentity } from './file-identity.js';
 import { FileReplaced, networkFailure, PassingFailure, Patience, Watch } from './retry.js';
 
 /**
@@ -136,7 +136,7 @@ export class HttpFile {
         }
       }
     }
-    if (at < end && !probing) throw this.#endsEarly(end);
+    if (at < end && !probing) throw endsEarly(this.name, this.size, end);
   }
 
   /**
@@ -201,7 +201,7 @@ export class HttpFile {
     if (total && BigInt(total[1]) > begin) {
       throw new PassingFailure('416 for a range that the file has', { status: 416 });
     }
-    throw this.#endsEarly(end, 416);
+    throw endsEarly(this.name, this.size, end);
   }
 
   /**
@@ -265,18 +265,6 @@ export class HttpFile {
       throw new PassingFailure('the answer ended before the range began', {
         status: response.status,
       });
-  }
-
-  /**
-   * @param {bigint} end
-   * @param {number} [status]
-   */
-  #endsEarly(end, status) {
-    return new GatedMLPError(
-      'ERR_SAFETENSORS',
-      `${this.name}: the file ends${this.size === null ? '' : ` after ${this.size} bytes,`} before byte ${end}, which its header promises`,
-      { kind: 'incomplete', url: this.name, status },
-    );
   }
 
   /**

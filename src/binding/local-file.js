@@ -2,6 +2,7 @@
 // and a path where the runtime has a file system. Read by position, never whole.
 
 import { GatedMLPError } from './errors.js';
+import { endsEarly } from './file-identity.js';
 import { FileReplaced } from './retry.js';
 
 /** @typedef {import('./http.js').ReadRequest} ReadRequest */
@@ -52,13 +53,7 @@ class LocalFile {
    * @param {ReadRequest} request
    */
   async read(begin, end, { signal, deliver, budget }) {
-    if (end > this.size) {
-      throw new GatedMLPError(
-        'ERR_SAFETENSORS',
-        `${this.name}: the file ends after ${this.size} bytes, before byte ${end}, which its header promises`,
-        { kind: 'incomplete', url: this.name },
-      );
-    }
+    if (end > this.size) throw endsEarly(this.name, this.size, end);
     let at = begin;
     for await (const chunk of this.chunks(begin, end, signal)) {
       signal?.throwIfAborted();
@@ -187,7 +182,7 @@ export class PathFile extends LocalFile {
     try {
       const { size, mtimeNs } = await handle.stat({ bigint: true });
       if (size !== this.size || mtimeNs !== this.#modified) {
-        throw new FileReplaced(`${this.name}: the file has changed since its header was read`);
+        throw new FileReplaced(`${this.name}: the file has changed`);
       }
       for (let at = begin; at < end; ) {
         signal?.throwIfAborted();

@@ -95,7 +95,7 @@ export class OpenedFiles {
       for (const [name, { dtype, shape }] of before[i]) {
         const now = tensors.get(name);
         if (now?.dtype === dtype && String(now.shape) === String(shape)) continue;
-        const message = `${file.name}: replaced while it was read, and ${name} is another tensor in the new file. Open the checkpoint again`;
+        const message = `${file.name}: replaced while it was read, and ${name} is another tensor now. Open it again`;
         throw new GatedMLPError('ERR_HTTP', message, { tensor: name, url: file.name });
       }
     }
@@ -272,7 +272,7 @@ async function openMeta(folder, request, wasm) {
     return shard;
   } catch (error) {
     if (!isAbsent(error)) throw error;
-    const message = `${folder.name}: no ${SINGLE}, ${INDEX} or ${META} in this folder. If the source is a file, its name must end in .safetensors`;
+    const message = `${folder.name}: no ${SINGLE}, ${INDEX} or ${META} here. The name of a file must end in .safetensors`;
     throw new GatedMLPError('ERR_HTTP', message, { url: folder.name, status: 404, attempts: 1 });
   }
 }

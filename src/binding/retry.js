@@ -36,7 +36,7 @@ export function networkFailure(cause, status) {
   const words = cause instanceof Error ? cause.message : String(cause);
   return new PassingFailure(
     status === undefined
-      ? `no answer (${words}); is the server up, and does it allow this page to read it (CORS)?`
+      ? `no answer (${words}); is the server up, and may this page read from it (CORS)?`
       : `the answer broke off (${words})`,
     { status, cause },
   );

@@ -110,30 +110,19 @@ export function isSelected({ prefix, layer, expert }, selection) {
  * @param {string[]} types
  */
 export function whyNone(tensorNames, types) {
-  const schemes = new Set();
-  /** @type {Map<string, Set<string>>} */
-  const modules = new Map();
-  for (const name of tensorNames) {
-    const scheme = QUANTISED.find(({ marks }) => marks.some((mark) => name.endsWith(`.${mark}`)));
-    if (scheme) schemes.add(scheme.scheme);
-    if (MXFP4.ends.every((end) => !name.endsWith(end)) === false) schemes.add(MXFP4.scheme);
-    for (const { has } of NOT_GATED_NAMES) {
-      for (const suffix of has) {
-        if (name !== suffix && !name.endsWith(`.${suffix}`)) continue;
-        const module = name.slice(0, name.length - suffix.length);
-        modules.set(module, (modules.get(module) ?? new Set()).add(suffix));
-      }
+  const names = new Set(tensorNames);
+  const type = types.find((t) => NOT_GATED.has(t));
+  let gateless = type === undefined ? '' : `it is a "${type}", a family whose MLP has no gate`;
+  for (const name of names) {
+    const scheme =
+      QUANTISED.find(({ marks }) => marks.some((mark) => name.endsWith(`.${mark}`))) ??
+      (MXFP4.ends.some((end) => name.endsWith(end)) ? MXFP4 : undefined);
+    if (scheme) return `its weights are quantised, ${scheme.scheme}`;
+    for (const [family, first, second] of gateless === '' ? NOT_GATED_NAMES : []) {
+      const module = name.slice(0, -`${first}.weight`.length);
+      const fits = name === `${module}${first}.weight` && names.has(`${module}${second}.weight`);
+      if (fits) gateless = `its tensors are named as in ${family}, whose MLP has no gate`;
     }
   }
-  if (schemes.size > 0)
-    return `its weights are quantised: ${[...schemes].join(', ')}; this package does not read that`;
-  const type = types.find((t) => NOT_GATED[t] !== undefined);
-  if (type !== undefined)
-    return `it is of the family ${NOT_GATED[type]} ("${type}"), whose MLP has no gate`;
-  for (const { family, has } of NOT_GATED_NAMES) {
-    if ([...modules.values()].some((set) => has.every((suffix) => set.has(suffix)))) {
-      return `its tensors are named as in ${family}, whose MLP has no gate`;
-    }
-  }
-  return '';
+  return gateless;
 }

@@ -90,6 +90,6 @@ export class Shard {
  */
 export function replacedAgain(error) {
   if (!(error instanceof FileReplaced)) return error;
-  const message = `${error.message}; it changed again after a fresh start. Is it being written, or does the server mix versions?`;
+  const message = `${error.message}; it changed again after a fresh start. Is it being written?`;
   return new GatedMLPError('ERR_HTTP', message, { cause: error });
 }

@@ -51,7 +51,7 @@ export async function locate(source, options, request) {
     return lone(new BytesFile(source));
   throw new GatedMLPError(
     'ERR_UNSUPPORTED',
-    `a source is a URL, a Hub id "org/name", a path, a File or Blob, a Response, or bytes; this is ${source === '' ? 'an empty string' : Object.prototype.toString.call(source)}`,
+    `a source is a URL, a Hub id "org/name", a path, a File or Blob, a Response, or bytes; this is ${source === '' ? 'empty' : typeof source}`,
   );
 }
 
@@ -266,8 +266,8 @@ async function drain(response, { signal, budget }) {
     throw new GatedMLPError(
       'ERR_HTTP',
       response.bodyUsed
-        ? `${name}: the body of this Response has been read before`
-        : `${name}: the Response given has status ${response.status}, not 200`,
+        ? `${name}: its body has been read before`
+        : `${name}: a Response of status ${response.status}, not 200`,
       { status: response.status, url: name, attempts: 1 },
     );
   }
