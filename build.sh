@@ -9,6 +9,7 @@
 #   bash build.sh native CC OUT FILE... a native program of FILEs under AddressSanitizer and UBSan
 #   bash build.sh fast CC OUT FILE...   the same at full speed, without sanitizers
 #   bash build.sh fuzz CC OUT FILE...   the same under sanitizers with libFuzzer's main; CC is a clang
+#   bash build.sh quick CC OUT FILE...  the same, quick to compile (with -c: one object)
 #   bash build.sh shared CC OUT FILE... a native shared library of FILEs
 #
 # EMCC names another emcc. The flags mean the same to Emscripten 3.1.6 (Debian 12) and 3.1.69 (Debian 13).
@@ -108,10 +109,11 @@ case ${1:-simd128} in
   float64) build_wasm build/gated-mlp-f64.wasm -DGATED_MLP_FLOAT64 ;;
   native) build_native "${@:2}" -O2 -g -fsanitize=address,undefined -fno-sanitize-recover=all ;;
   fast) build_native "${@:2}" -O3 ;;
+  quick) build_native "${@:2}" -O1 ;;
   fuzz) build_native "${@:2}" -O2 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all ;;
   shared) build_native "${@:2}" -O2 -fPIC -shared ;;
   *)
-    sed -n '2,14s/^# \{0,1\}//p' build.sh >&2
+    sed -n '2,15s/^# \{0,1\}//p' build.sh >&2
     exit 2
     ;;
 esac

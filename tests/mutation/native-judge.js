@@ -37,7 +37,7 @@ const filesIn = (folder, pattern) =>
 
 /** Compiles one C file to an object. @param {string} compiler @param {string} source @param {string} object @param {string[]} flags */
 async function compile(compiler, source, object, flags) {
-  await execute('bash', ['build.sh', 'fast', compiler, object, source, '-c', ...flags], {
+  await execute('bash', ['build.sh', 'quick', compiler, object, source, '-c', ...flags], {
     cwd: root,
   });
 }
@@ -74,9 +74,9 @@ export class NativeJudge {
         if (name === 'float64' && source.includes(SAMPLED)) continue;
         await compile(this.#compiler, source, this.#object(name, basename(source)), flags);
       }
+      const failed = await this.#failingTest('', name, new Map());
+      if (failed) throw new Error(`${failed} fails without a mutation, and so shows nothing`);
     }
-    const failed = await this.#failingTest('', new Map());
-    if (failed) throw new Error(`${failed} fails without a mutation, and so shows nothing`);
   }
 
   dispose() {
@@ -87,29 +87,44 @@ export class NativeJudge {
   async judge(mutant) {
     if (mutant.file === 'exports.c') return { verdict: 'survived' };
     const folder = mkdtempSync(join(this.#folder, 'mutant-'));
+    let changed = false;
     try {
       cpSync(join(root, 'src/core'), folder, { recursive: true });
       writeFileSync(join(folder, mutant.file), mutant.source);
-      /** @type {Map<string, string>} object in use instead of the one of this precision and file */
-      const objects = new Map();
-      try {
-        for (const file of await this.#touched(folder, mutant.file)) {
-          for (const { name, flags } of PRECISIONS) {
-            const object = join(folder, `${file}.${name}.o`);
-            await compile(this.#compiler, join(folder, file), object, flags);
-            if (!sameBytes(object, this.#object(name, file)))
-              objects.set(`${name} ${file}`, object);
-          }
-        }
-      } catch {
-        return { verdict: 'invalid' };
+      const touched = await this.#touched(folder, mutant.file);
+      for (const precision of PRECISIONS) {
+        const objects = await this.#recompile(folder, touched, precision);
+        if (objects === null) return { verdict: 'invalid' };
+        if (objects.size === 0) continue;
+        changed = true;
+        const by = await this.#failingTest(mutant.file, precision.name, objects, folder);
+        if (by) return { verdict: 'killed', by };
       }
-      if (objects.size === 0) return { verdict: 'equivalent' };
-      const by = await this.#failingTest(mutant.file, objects, folder);
-      return by ? { verdict: 'killed', by } : { verdict: 'survived' };
+      return { verdict: changed ? 'survived' : 'equivalent' };
     } finally {
       rmSync(folder, { recursive: true });
     }
+  }
+
+  /**
+   * The objects of the mutant that differ from those without it, by file; null where it does not compile.
+   * @param {string} folder
+   * @param {string[]} touched
+   * @param {typeof PRECISIONS[number]} precision
+   */
+  async #recompile(folder, touched, { name, flags }) {
+    /** @type {Map<string, string>} */
+    const objects = new Map();
+    for (const file of touched) {
+      const object = join(folder, `${file}.${name}.o`);
+      try {
+        await compile(this.#compiler, join(folder, file), object, flags);
+      } catch {
+        return null;
+      }
+      if (!sameBytes(object, this.#object(name, file))) objects.set(file, object);
+    }
+    return objects;
   }
 
   /** @param {string} precision @param {string} file */
@@ -132,28 +147,23 @@ export class NativeJudge {
 
   /**
    * @param {string} file that was mutated
-   * @param {Map<string, string>} objects
+   * @param {string} precision
+   * @param {Map<string, string>} objects in use instead of those of these files
    * @param {string} [folder] for the programs
    * @returns {Promise<string | null>} the first test that fails
    */
-  async #failingTest(file, objects, folder = this.#folder) {
+  async #failingTest(file, precision, objects, folder = this.#folder) {
     const rank = (/** @type {string} */ test) => this.#kills.get(`${file} ${test}`) ?? 0;
-    for (const { name } of PRECISIONS) {
-      if (file && ![...objects.keys()].some((key) => key.startsWith(name))) continue;
-      for (const test of [...this.#tests].sort((a, b) => rank(b) - rank(a))) {
-        if (name === 'float64' && test === SAMPLED) continue;
-        const program = join(folder, `${test}.${name}`);
-        const core = this.#core.map(
-          (each) => objects.get(`${name} ${each}`) ?? this.#object(name, each),
-        );
-        const others = [`${test}.c`, ...this.#support].map((each) => this.#object(name, each));
-        await execute('bash', ['build.sh', 'fast', this.#compiler, program, ...others, ...core], {
-          cwd: root,
-        });
-        if (!(await passes(program, test === SAMPLED ? [STRIDE] : []))) {
-          this.#kills.set(`${file} ${test}`, rank(test) + 1);
-          return `${test} in ${name}`;
-        }
+    for (const test of [...this.#tests].sort((a, b) => rank(b) - rank(a))) {
+      if (precision === 'float64' && test === SAMPLED) continue;
+      const program = join(folder, `${test}.${precision}`);
+      const core = this.#core.map((each) => objects.get(each) ?? this.#object(precision, each));
+      const others = [`${test}.c`, ...this.#support].map((each) => this.#object(precision, each));
+      const args = ['build.sh', 'quick', this.#compiler, program, ...others, ...core];
+      await execute('bash', args, { cwd: root });
+      if (!(await passes(program, test === SAMPLED ? [STRIDE] : []))) {
+        this.#kills.set(`${file} ${test}`, rank(test) + 1);
+        return `${test} in ${precision}`;
       }
     }
     return null;
