@@ -16,11 +16,6 @@ const GRADIENTS = {
   test: 'gradients.test.js',
   title: "llama_odd_bias: every gradient is Hugging Face's",
 };
-const MANY_TOKENS = {
-  test: 'reference.test.js',
-  title: "d 6, dFf 5, 257 tokens, relu, biases: output and gradients are the reference's",
-};
-
 /** The nine that nobody sees until the output is fluent garbage: `npm test` runs them. @type {Fault[]} */
 export const NAMED_FAULTS = [
   {
@@ -120,14 +115,16 @@ export const OTHER_FAULTS = [
     file: 'src/core/gemm.c',
     find: 'tile_4x8(to + j, ldc, a + i, PANEL, b + j, PANEL, rows, depth, 1);',
     replace: 'tile_4x8(to + j, ldc, a + i, PANEL, b + j, PANEL, rows, depth, 0);',
-    ...MANY_TOKENS,
+    test: 'reference.test.js',
+    title: "d 23, dFf 41, 129 tokens, gelu_tanh: output and gradients are the reference's",
   },
   {
     name: 'bias gradients overwrite (= for +=)',
     file: 'src/core/gemm.c',
     find: 'sums[j + i] += scale * block[i];',
     replace: 'sums[j + i] = scale * block[i];',
-    ...MANY_TOKENS,
+    test: 'reference.test.js',
+    title: "d 6, dFf 5, 257 tokens, relu, biases: output and gradients are the reference's",
   },
   {
     name: 'the lanes after the last whole vector are dropped',
