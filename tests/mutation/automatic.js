@@ -23,8 +23,11 @@ const NODE_TESTS = [
   'slices.test.js',
   'gradcheck.test.js',
   'reference.test.js',
+  'held-dtypes.test.js',
+  'core-validation.test.js',
   'validation.test.js',
   'properties.test.js',
+  'closed-gates.test.js',
   'safetensors.test.js',
   'runtime.test.js',
 ];

@@ -16,6 +16,7 @@ const GRADIENTS = {
   test: 'gradients.test.js',
   title: "llama_odd_bias: every gradient is Hugging Face's",
 };
+
 /** The nine that nobody sees until the output is fluent garbage: `npm test` runs them. @type {Fault[]} */
 export const NAMED_FAULTS = [
   {
@@ -150,7 +151,7 @@ export const OTHER_FAULTS = [
     find: 'return (vreal)moved * v_splat(0x1p112f);',
     replace:
       'return (vreal)(moved & (vbits)((moved & bits_splat(0x0f800000u)) != bits_splat(0))) * v_splat(0x1p112f);',
-    test: 'parameters.test.js',
+    test: 'held-dtypes.test.js',
     title: 'a forward with float16 weights computes from exactly these numbers, subnormal ones too',
   },
   {
@@ -191,7 +192,7 @@ export const OTHER_FAULTS = [
     file: 'src/core/units.c',
     find: 'hold->token == -1 || hold->token == block->token + r',
     replace: 'hold->token >= -1 || hold->token == block->token + r',
-    test: 'properties.test.js',
+    test: 'closed-gates.test.js',
     title: 'a trace with holds on any cells is the forward of the definition with those cells set',
   },
   {
@@ -239,7 +240,7 @@ export const OTHER_FAULTS = [
     file: 'src/core/convert.c',
     find: '(significand + (1ull << (shift - 1)) - 1 + lowest_kept) >> shift',
     replace: '(significand + 0 * lowest_kept) >> shift',
-    test: 'parameters.test.js',
+    test: 'held-dtypes.test.js',
     title: 'float32 weights come out as bfloat16 rounded to nearest even',
   },
   {
