@@ -1,7 +1,8 @@
 """Other people's tests, and live comparisons with their classes: TorchCode's judge, LlamaMLP and GemmaMLP, and the goldens made anew.
 
-Usage: python check.py ROOT     (run.js makes the environment and calls it)
+Usage: python check.py ROOT SPELLINGS     (run.js makes the environment and calls it; SPELLINGS is JSON, spelling to gate)
 """
+import json
 import os
 import random
 import subprocess
@@ -14,6 +15,7 @@ from safetensors.torch import load_file
 from torch import nn
 from torch_judge.tasks import get_task
 from transformers import GemmaConfig, LlamaConfig
+from transformers.activations import ACT2FN
 from transformers.models.gemma.modeling_gemma import GemmaMLP
 from transformers.models.llama.modeling_llama import LlamaMLP
 
@@ -55,6 +57,20 @@ def judge(core):
     counted = {name: core.calls[name] - before[name] for name in before}
     assert counted == {"mlp_forward": 4, "mlp_backward": 1}, counted
     print(f"ok - {len(task['tests'])} of {len(task['tests'])}; calls into wasm: {counted}")
+
+
+def spellings(core, table):
+    """Every spelling that transformers knows as well is the function that it has under that name."""
+    z = torch.linspace(-25, 25, 5001)
+    shared = [spelling for spelling in table if spelling in ACT2FN]
+    assert len(shared) >= 14, shared
+    z_at, out_at = core.put(z), core.allocate(z.nbytes)
+    for spelling in shared:
+        core.done("act", out_at, z_at, core.activations[table[spelling]], len(z))
+        error = distance(core.get(out_at, z.shape), ACT2FN[spelling](z.double()))
+        assert error <= FLOAT32_TOLERANCE, (spelling, error)
+    core.free(z_at, out_at)
+    print(f"ok - {len(shared)} spellings are transformers' functions: {', '.join(shared)}")
 
 
 def random_case(rng, generator):
@@ -144,6 +160,7 @@ def main():
     core64 = Core(os.path.join(root, "build", "gated-mlp-f64.wasm"))
     assert (core32.dtype, core64.dtype) == (torch.float32, torch.float64)
     judge(core32)
+    spellings(core32, json.loads(sys.argv[2]))
     live(core32, core64)
     regenerate(root)
 

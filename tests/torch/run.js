@@ -4,6 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { activationOf } from '../../src/binding/activations.js';
 import { aptInstall, run } from '../helpers/tools.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -20,4 +21,18 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
   run(`${venv}/bin/pip`, ['install', '--quiet', '-r', `${root}tests/torch/requirements.txt`]);
   writeFileSync(stamp, wanted);
 }
-run(`${venv}/bin/python`, [`${root}tests/torch/check.py`, root]);
+run(`${venv}/bin/python`, [`${root}tests/torch/check.py`, root, JSON.stringify(spellings())]);
+
+/** Every spelling that is taken, and what it means: the list is in the message for one that is not. */
+function spellings() {
+  try {
+    activationOf('');
+  } catch (error) {
+    const known =
+      String(error)
+        .match(/Known: (.*)$/)?.[1]
+        .split(', ') ?? [];
+    return Object.fromEntries(known.map((spelling) => [spelling, activationOf(spelling)]));
+  }
+  throw new Error('the empty string is taken for an activation');
+}
