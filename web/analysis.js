@@ -29,6 +29,8 @@ export class Analysis {
   #numbers = null;
   /** @type {Map<keyof Results, { key: string, busy: boolean }>} */
   #questions = new Map();
+  /** What each kind of question is about now. @type {Map<keyof Results, string>} */
+  #places = new Map();
   results = nothing();
 
   /**
@@ -45,42 +47,45 @@ export class Analysis {
     if (this.#numbers !== scene.numbers) {
       this.#numbers = scene.numbers;
       this.#questions.clear();
+      this.#places.clear();
       this.results = nothing();
     }
     if (!scene.isWhole) return;
     const { token, tau, unit } = scene.state;
-    this.#want('cost', `${token} ${tau}`, async () => {
+    this.#want('cost', `${token}`, tau, async () => {
       const holds = shut(unitsOf(scene.traced, token, 'closed', tau));
       return (await this.#client.request('hold', { token, holds })).relative;
     });
-    this.#want('alone', `${token} ${unit}`, async () =>
+    this.#want('alone', `${token} ${unit}`, 0, async () =>
       unit === null ? null : this.#client.request('hold', { token, holds: shut([unit]) }),
     );
     const { closed, set, whatIf } = scene.state;
-    this.#want('together', `${token} ${tau} ${set} ${closed} ${unit} ${whatIf}`, async () => {
+    this.#want('together', `${token} ${unit} ${set} ${closed}`, `${tau} ${whatIf}`, async () => {
       const holds = heldByHand(scene);
       return holds.length === 0 ? null : this.#client.request('hold', { token, holds });
     });
-    this.#want('curves', `${token}`, () => this.#client.request('curves', { token }));
+    this.#want('curves', `${token}`, 0, () => this.#client.request('curves', { token }));
   }
 
   /**
    * @template {keyof Results} K
    * @param {K} name
-   * @param {string} key of the question; the same key is not asked again
+   * @param {string} place what the question is about: an answer about anything else is dropped at once
+   * @param {string | number} slide what slides: an answer may lag behind it by one
    * @param {() => Promise<Results[K]>} ask
    */
-  async #want(name, key, ask) {
+  async #want(name, place, slide, ask) {
+    const key = `${place} ${slide}`;
+    if (this.#places.get(name) !== place) this.results = { ...this.results, [name]: null };
+    this.#places.set(name, place);
     const last = this.#questions.get(name);
     if (last !== undefined && (last.busy || last.key === key)) return;
     const question = { key, busy: true };
     this.#questions.set(name, question);
-    // A value that slides may lag by an answer; one of another unit or token must not be seen at all.
-    if (name === 'alone' || name === 'curves') this.results = { ...this.results, [name]: null };
     try {
       const answer = await ask();
-      if (this.#questions.get(name) === question)
-        this.results = { ...this.results, [name]: answer };
+      const isCurrent = this.#questions.get(name) === question && this.#places.get(name) === place;
+      if (isCurrent) this.results = { ...this.results, [name]: answer };
     } finally {
       question.busy = false;
       this.#onChange();

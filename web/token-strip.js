@@ -39,6 +39,7 @@ export class TokenStrip {
       button.tabIndex = selected ? 0 : -1;
       button.classList.toggle('is-hover', token === scene.hover?.token);
     });
+    if (before?.state.token !== scene.state.token) this.#reveal(scene.state.token);
   }
 
   /** @param {string[]} pieces */
@@ -54,6 +55,12 @@ export class TokenStrip {
       return { button, closed, leaking, open };
     });
     this.#host.replaceChildren(...this.#items.map(({ button }) => button));
+  }
+
+  /** On a phone the strip is one line that scrolls: the selected token is brought to its middle. @param {number} token */
+  #reveal(token) {
+    const { offsetLeft, offsetWidth } = this.#items[token].button;
+    this.#host.scrollLeft = offsetLeft + offsetWidth / 2 - this.#host.clientWidth / 2;
   }
 
   /** @param {Scene} scene */

@@ -87,6 +87,10 @@ for (const place of expected) {
     );
     for (const [set, moved] of Object.entries(sets)) {
       await tab.goto(`${site.page}${link}&set=${set}`);
+      const order = ['closed', 'leaking', 'negative', 'least'].indexOf(set);
+      await tab
+        .locator(`#hand-sets button:nth-of-type(${order + 1})[aria-pressed="true"]`)
+        .waitFor();
       const result = tab.locator('#hand-result').filter({ hasText: 'moved' });
       await result.waitFor();
       const [, share] = /moved by ([^%]+%)/.exec((await result.textContent()) ?? '') ?? [];
@@ -215,10 +219,12 @@ test('the tour leads through six live states by keyboard and can be left', async
 test('the tables give the same finding as the map', async () => {
   const { tab } = await opened('');
   await tab.click('#units-details summary');
+  await tab.locator('#units-table tr').first().waitFor();
   const first = await tab.locator('#units-table tr').first().locator('td').allTextContents();
   assert.deepEqual([first[0], first[1], first[2]], ['1', '1005', 'open']);
   near(first[7], expected[0].pinned.c, SHOWN, 'c');
   await tab.click('#tokens-details summary');
+  await tab.locator('#tokens-table tr >> nth=41').waitFor();
   const row = await tab.locator('#tokens-table tr >> nth=41').locator('td').allTextContents();
   const { shut, crossing, leaking, open, negative } = expected[0].counts;
   assert.deepEqual(row.map(Number), [shut, crossing, leaking, open, negative]);
