@@ -296,7 +296,7 @@ static void test_words(void) {
     }
     check(named, "every kind, reason and look has words");
     check(*safetensors_kind_name(SAFETENSORS_KIND_COUNT) == '\0' &&
-              *safetensors_reason_words(UINT32_MAX) == '\0' &&
+              *safetensors_reason_words(SAFETENSORS_REASON_COUNT) == '\0' &&
               *safetensors_look_words(SAFETENSORS_LOOK_COUNT) == '\0',
           "a code outside its table has none");
 }
