@@ -384,6 +384,13 @@ test("Meta's params.json is held against the shapes by llama_ffn_dim, and both a
   assert.match(error.message, /dFf 48.*shapes 8 and 24/);
 });
 
+test('a tensor that is not there is an error that names it', async () => {
+  const checkpoint = await open(single);
+  const error = await failure(checkpoint.read('model.layers.9.mlp.up_proj.weight'));
+  assert.equal(error.code, 'ERR_TENSOR_MISSING');
+  assert.match(error.message, /no tensor is called "model\.layers\.9\.mlp\.up_proj\.weight"/);
+});
+
 test('widths that the config contradicts are refused, with both figures', async () => {
   const checkpoint = await open(single, { config: { ...CONFIG, intermediate_size: 16 } });
   assert.match(
