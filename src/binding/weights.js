@@ -208,24 +208,25 @@ export async function streamParts(wasm, linears, parts, stream, onRows) {
       const packer = new LinePacker(wasm, linears, lines);
       packers.push(packer);
       const begin = (lines.first * lines.bits) / 8;
+      const end = ((lines.last + 1) * lines.bits) / 8;
       return {
         name: lines.tensor,
         begin,
-        end: ((lines.last + 1) * lines.bits) / 8,
+        end,
         /** @param {Uint8Array} chunk @param {number} offset */
         sink(chunk, offset) {
           wasm.check();
           if (offset === begin) packer.restart();
           const before = packer.packed;
           packer.push(chunk);
-          if (packer.packed > before)
-            for (const part of lines.parts) onRows?.(part.parameter, packer.packed);
+          if (offset + chunk.length === end) packer.end();
+          if (packer.packed === before) return;
+          for (const part of lines.parts) onRows?.(part.parameter, packer.packed);
         },
       };
     });
     await stream(wanted);
     wasm.check();
-    for (const packer of packers) packer.end();
   } finally {
     for (const packer of packers) packer.free();
   }
