@@ -50,7 +50,9 @@ export async function runAutomatic(size) {
     const queue = [...mutants];
     const worker = async () => {
       for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
-        judgements.set(mutant, await judge.judge(mutant));
+        const judgement = await judge.judge(mutant);
+        judgements.set(mutant, judgement);
+        if (judgement.verdict === 'survived') console.log(`to wasm: ${described(mutant)}`);
         if (judgements.size % 50 === 0) console.log(`${judgements.size} of ${mutants.length}`);
       }
     };
@@ -65,6 +67,9 @@ export async function runAutomatic(size) {
   return report(judgements);
 }
 
+/** @param {Mutant} mutant */
+const described = ({ file, line, before, after }) => `${file}:${line}\n    ${before}\n    ${after}`;
+
 /**
  * @param {Mutant[]} left
  * @param {Map<Mutant, Judgement>} judgements
@@ -73,7 +78,11 @@ function askNode(left, judgements) {
   console.log(`${left.length} go on to wasm and Node's tests`);
   const tree = copyTree();
   try {
-    for (const mutant of left) judgements.set(mutant, judgeByNode(tree.folder, mutant));
+    for (const mutant of left) {
+      const judgement = judgeByNode(tree.folder, mutant);
+      judgements.set(mutant, judgement);
+      console.log(`${judgement.verdict} by ${judgement.by ?? 'nothing'}: ${described(mutant)}`);
+    }
   } finally {
     tree.dispose();
   }
@@ -99,13 +108,12 @@ function report(judgements) {
   const count = (/** @type {string} */ verdict) =>
     [...judgements.values()].filter((judgement) => judgement.verdict === verdict).length;
   let unexplained = 0;
-  for (const [{ file, line, before, after }, { verdict }] of judgements) {
+  for (const [mutant, { verdict }] of judgements) {
     if (verdict !== 'survived') continue;
+    const { file, before, after } = mutant;
     const known = HARMLESS.find((h) => h.file === file && h.before === before && h.after === after);
     if (!known) unexplained += 1;
-    console.log(
-      `survived  ${file}:${line}\n    ${before}\n    ${after}\n    ${known?.reason ?? 'NOT EXPLAINED'}`,
-    );
+    console.log(`survived  ${described(mutant)}\n    ${known?.reason ?? 'NOT EXPLAINED'}`);
   }
   const [killed, survived] = [count('killed'), count('survived')];
   const share = killed / (killed + survived);

@@ -127,7 +127,8 @@ def regenerate(root):
     with tempfile.TemporaryDirectory() as folder:
         made = os.path.join(folder, "goldens")
         for script, target in (("make_goldens.py", made), ("make_family_rows.py", folder)):
-            subprocess.run([sys.executable, os.path.join(fixtures, script), target], check=True, stdout=subprocess.DEVNULL)
+            made_by = subprocess.run([sys.executable, os.path.join(fixtures, script), target], capture_output=True, text=True)
+            assert made_by.returncode == 0, made_by.stderr
         names = [sorted(os.path.relpath(os.path.join(at, file), top) for at, _, files in os.walk(top) for file in files)
                  for top in (stored, made)]
         assert names[0] == names[1], set(names[0]) ^ set(names[1])
