@@ -323,6 +323,20 @@ test('a folder with nothing in it is an error that says what was looked for', as
   );
 });
 
+test('a missing index, and a shard or file that the server fails on, keep their status', async () => {
+  const missing = await failure(open(`${server.origin}/m/other.index.json`));
+  assert.deepEqual([missing.code, missing.status], ['ERR_HTTP', 404]);
+  assert.match(missing.message, /other\.index\.json: there is no such file/);
+  for (const failing of ['a.safetensors', 'consolidated.safetensors']) {
+    server.files.clear();
+    if (failing === 'a.safetensors') shard(layer(0), () => failing);
+    server.fault = (x) =>
+      x.path.endsWith(failing) && x.server.serve(x, { status: 500, body: Buffer.alloc(0) });
+    const error = await failure(open(`${server.origin}/m`));
+    assert.deepEqual([error.code, error.status], ['ERR_HTTP', 500], failing);
+  }
+});
+
 test('a site that answers every path with its page is no checkpoint', async () => {
   server.fault = (x) =>
     x.server.serve(

@@ -62,10 +62,10 @@ test("the README's lines of use run from an installed package and print the work
   assert.equal(stderr, '');
 });
 
-test('the package holds the binding, the module, its C sources and types, and nothing else', () => {
+test('the package holds the binding, the command, the module, its C sources and types, and nothing else', () => {
   const paths = files.map((/** @type {{ path: string }} */ { path }) => path);
   const known =
-    /^(src\/binding\/[\w-]+\.(js|wasm)|src\/core\/\w+\.[ch]|types\/[\w-]+\.d\.ts|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
+    /^(src\/binding\/[\w-]+\.(js|wasm)|src\/cli\/[\w-]+\.js|src\/core\/\w+\.[ch]|types\/[\w-]+\.d\.ts|package\.json|README\.md|LICENSE|CHANGELOG\.md)$/;
   assert.deepEqual(
     paths.filter((/** @type {string} */ path) => !known.test(path)),
     [],

@@ -156,7 +156,7 @@ export const NAMINGS = [
 export const VARIANTS = [
   {
     name: 'gpt-oss',
-    formula: '(up + 1) * gate * sigmoid(1.702 * gate), both clamped,',
+    formula: '(up + 1) * gate * sigmoid(1.702 * gate) of clamped halves',
     types: ['gpt_oss'],
     applies: () => true,
   },
