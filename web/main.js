@@ -16,6 +16,7 @@ import { Heatmap } from './heatmap.js';
 import { Inspector } from './inspector.js';
 import { errorInWords, LoadDialog } from './load-dialog.js';
 import { SHIPPED } from './models.js';
+import { startWorker } from './places.js';
 import { WorkerClient } from './protocol.js';
 import { numbersOfPreview, numbersOfTrace, Scene } from './scene.js';
 import { Sentence } from './sentence.js';
@@ -32,9 +33,7 @@ import { Tour } from './tour.js';
 /** @typedef {{ name: string, tokens: string[] }} Prompt */
 
 class Page {
-  #client = new WorkerClient(
-    new Worker(new URL('./worker.js', import.meta.url), { type: 'module' }),
-  );
+  #client = new WorkerClient(startWorker());
   /** @type {State} */
   #state;
   /** @type {[string, string][]} */

@@ -1,8 +1,7 @@
 // What the page can show without asking anyone: the layers and prompts that ship in fixtures/, and where they lie.
-// URLs are relative to this file, so the page works under any sub-path. Nothing here fetches.
+// places.js knows their addresses. Nothing here fetches.
 
-/** @param {string} name */
-const fixture = (name) => new URL(`../fixtures/${name}`, import.meta.url).href;
+import { dataUrl } from './places.js';
 
 const PREFIX = 'smollm2-135m-instruct';
 
@@ -12,10 +11,10 @@ export const SHIPPED = {
   layers: [5, 11, 24],
   prompts: ['english', 'code', 'chat'],
   act: 'silu',
-  hiddenUrl: fixture(`${PREFIX}-hidden.safetensors`),
-  promptsUrl: fixture(`${PREFIX}-prompts.json`),
-  whatIfUrl: fixture(`${PREFIX}-whatif.json`),
-  checksumsUrl: fixture('SHA256SUMS'),
+  hiddenUrl: dataUrl(`${PREFIX}-hidden.safetensors`),
+  promptsUrl: dataUrl(`${PREFIX}-prompts.json`),
+  whatIfUrl: dataUrl(`${PREFIX}-whatif.json`),
+  checksumsUrl: dataUrl('SHA256SUMS'),
 };
 
 /** @param {number} layer */
@@ -25,7 +24,7 @@ export function layerFile(layer) {
 
 /** @param {number} layer */
 export function layerUrl(layer) {
-  return fixture(layerFile(layer));
+  return dataUrl(layerFile(layer));
 }
 
 /**

@@ -1,0 +1,86 @@
+/// <reference types="node" />
+// Bundles the page's scripts and styles with esbuild, for the built site and for the offline file. It knows which module
+// stands in for places.js, and nothing of HTML or of where the results go.
+
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+/** @typedef {import('esbuild').BuildOptions} BuildOptions */
+/** @typedef {{ entry: string, files: { name: string, bytes: Uint8Array }[] }} Bundle  `entry`: the name of the one to load */
+
+const WEB = fileURLToPath(new URL('..', import.meta.url));
+
+/** The page's markup as it is served in development. */
+export const readPage = () => readFileSync(`${WEB}index.html`, 'utf8');
+
+export const readIcon = () => readFileSync(`${WEB}icon.svg`);
+
+/**
+ * One script of web/ with all that it imports.
+ * @param {string} entry
+ * @param {string} places the module of bundle/ that stands in for places.js
+ * @param {BuildOptions} [options]
+ */
+export function bundleScript(entry, places, options = {}) {
+  const standIn = {
+    name: 'places',
+    /** @param {import('esbuild').PluginBuild} context */
+    setup(context) {
+      context.onResolve({ filter: /\/places\.js$/ }, () => ({ path: `${WEB}bundle/${places}` }));
+    },
+  };
+  return bundle({ entryPoints: [`${WEB}${entry}`], format: 'esm', plugins: [standIn], ...options });
+}
+
+/**
+ * Every stylesheet that the markup names, in its order, as one.
+ * @param {string} html
+ * @param {BuildOptions} [options]
+ */
+export function bundleStyles(html, options = {}) {
+  const sheets = [...html.matchAll(/<link rel="stylesheet" href="([^"]+)">/g)].map(
+    ([, href]) => href,
+  );
+  const contents = sheets.map((href) => `@import "./${href}";`).join('\n');
+  const stdin = {
+    contents,
+    loader: /** @type {const} */ ('css'),
+    resolveDir: WEB,
+    sourcefile: 'page.css',
+  };
+  return bundle({ stdin, entryNames: 'page-[hash]', ...options });
+}
+
+/**
+ * @param {BuildOptions} options
+ * @returns {Promise<Bundle>}
+ */
+async function bundle(options) {
+  const { outputFiles = [], metafile } = await build({
+    bundle: true,
+    minify: true,
+    write: false,
+    metafile: true,
+    outdir: WEB,
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    assetNames: '[name]-[hash]',
+    target: ['es2022', 'chrome91', 'firefox89', 'safari16.4'],
+    logLevel: 'error',
+    ...options,
+  });
+  const entry = Object.entries(metafile?.outputs ?? {}).find(([, { entryPoint }]) => entryPoint);
+  if (entry === undefined) throw new Error('esbuild made no entry');
+  return {
+    entry: basename(entry[0]),
+    files: outputFiles.map(({ path, contents }) => ({ name: basename(path), bytes: contents })),
+  };
+}
+
+/** The entry's own text. @param {Bundle} bundle */
+export function textOf({ entry, files }) {
+  const file = files.find(({ name }) => name === entry);
+  return new TextDecoder().decode(file?.bytes);
+}
