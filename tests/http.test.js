@@ -79,6 +79,25 @@ test('one layer of three costs its three matrices, the header and at most 64 KiB
   );
 });
 
+test('firstBytes is what the first request asks for; a header that is longer costs one more', async () => {
+  const whole = (await open('/merged.safetensors')).tensors;
+  const header = 8 + Number(merged.readBigUInt64LE(0));
+  for (const [firstBytes, requests] of [
+    [header, 1],
+    [header - 1, 2],
+    [8, 2],
+  ]) {
+    server.reset();
+    const checkpoint = await open('/merged.safetensors', { firstBytes });
+    assert.equal(server.log[0].range, `bytes=0-${firstBytes - 1}`);
+    assert.equal(server.log.length, requests, `${firstBytes}`);
+    assert.deepEqual(checkpoint.tensors, whole);
+  }
+  for (const firstBytes of [7, 1.5, -1]) {
+    assert.equal((await failure(open('/merged.safetensors', { firstBytes }))).code, 'ERR_SHAPE');
+  }
+});
+
 test('every request is a GET of a closed range, and at most four are in flight', async () => {
   const checkpoint = await open('/merged.safetensors');
   const wanted = [...checkpoint.tensors.keys()].map((name) => ({ name, end: 100_000, sink() {} }));

@@ -29,6 +29,8 @@ import { Slots, streamWanted } from './stream.js';
  * @property {boolean | string | import('./cache.js').CacheLike} [cache] keep verified tensor bytes in the Cache API, where
  *   there is one: true, the name of a cache, or a cache. Default: no
  * @property {number} [concurrency] requests at once, default 4
+ * @property {number} [firstBytes] how much of a file the first request asks for, 64 KiB by default: a longer header costs
+ *   a second request, what lies behind a shorter one is kept for later reads
  * @property {Record<string, unknown>} [config] instead of the config.json beside the files
  * @property {Runtime} [runtime]
  * @property {number} [layer] with expert and prefix: open only the shards that this MLP needs

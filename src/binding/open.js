@@ -1,10 +1,12 @@
 // Opens the files of a checkpoint: config, shard index, headers. Only the shards that are needed. checkpoint.js keeps
 // what this returns.
 
+import { integer } from './arrays.js';
 import { Budget } from './budget.js';
 import { modelTypes } from './config.js';
 import { GatedMLPError } from './errors.js';
 import { wasmOf } from './runtime.js';
+import { PREFIX_BYTES } from './safetensors-table.js';
 import { biasName, findGroups, isSelected } from './scan.js';
 import { Shard } from './shard.js';
 import { locate, segmentsOf } from './source.js';
@@ -129,7 +131,8 @@ export class OpenedFiles {
 export async function openFiles(source, options, runtime, slots) {
   const { signal } = options;
   const budget = new Budget(options.maxBytes);
-  const located = await locate(source, options, { signal, budget });
+  const request = { signal, budget, firstBytes: firstBytes(options) };
+  const located = await locate(source, options, request);
   /** @type {Companions} */
   let companions = { config: null, meta: null };
   /** @type {{ shards: Shard[], index: ShardIndex | null }} */
@@ -144,12 +147,17 @@ export async function openFiles(source, options, runtime, slots) {
       opened = await openSingle(located, request, wasm);
     },
   ];
-  await together(jobs, null, signal, (job, inner) => job({ signal: inner, budget }));
+  await together(jobs, null, signal, (job, inner) => job({ ...request, signal: inner }));
   if (opened.shards.length === 0) {
     const types = modelTypes(companions.config);
-    opened = await openSharded(located, { signal, budget }, wasm, options, types, slots);
+    opened = await openSharded(located, request, wasm, options, types, slots);
   }
   return new OpenedFiles(located, companions, opened, slots);
+}
+
+/** @param {import('./checkpoint.js').OpenOptions} options */
+function firstBytes({ firstBytes: asked }) {
+  return asked === undefined ? undefined : integer(asked, 'firstBytes', PREFIX_BYTES, 2 ** 31 - 1);
 }
 
 /**
@@ -334,8 +342,10 @@ function neededShards({ shardOf }, selection, types) {
  * @param {Request} request
  * @param {Slots} slots
  */
-async function openAll(shards, { signal, budget }, slots) {
-  await together(shards, slots, signal, (shard, inner) => shard.open({ signal: inner, budget }));
+async function openAll(shards, request, slots) {
+  await together(shards, slots, request.signal, (shard, signal) =>
+    shard.open({ ...request, signal }),
+  );
 }
 
 /**

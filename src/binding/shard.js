@@ -7,7 +7,7 @@ import { headerLength, PREFIX_BYTES, readTable } from './safetensors-table.js';
 
 /** @typedef {import('./source.js').Request} Request */
 
-/** Enough for the prefix and most headers in one request. */
+/** Enough for the prefix and most headers in one request, unless the caller knows better. */
 const FIRST_BYTES = 64 * 1024;
 
 export class Shard {
@@ -54,7 +54,7 @@ export class Shard {
   async #open(request) {
     const { file } = this;
     const wasm = this.#wasm;
-    const head = await file.probe(FIRST_BYTES, request);
+    const head = await file.probe(request.firstBytes ?? FIRST_BYTES, request);
     const length = headerLength(wasm, head, file.size, file.name);
     const end = PREFIX_BYTES + length;
     const table = await readTable(

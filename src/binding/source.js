@@ -8,7 +8,7 @@ import { BlobFile, BytesFile, fileSystem, hasFileSystem, PathFile } from './loca
 
 /** @typedef {string | URL | Blob | Response | ArrayBuffer | ArrayBufferView} Source */
 /** @typedef {HttpFile | BytesFile | BlobFile | PathFile} SourceFile */
-/** @typedef {{ signal?: AbortSignal, budget: import('./budget.js').Budget }} Request */
+/** @typedef {{ signal?: AbortSignal, budget: import('./budget.js').Budget, firstBytes?: number }} Request */
 
 /**
  * A folder of a checkpoint, wherever it lies.
@@ -123,12 +123,10 @@ async function locateUrl(given, options, request, revision) {
     );
     return lone(await drain(response, request));
   }
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new GatedMLPError(
-      'ERR_UNSUPPORTED',
-      `${url.protocol} is not a scheme that can be read from`,
-    );
-  }
+  const words = /^https?:$/.test(url.protocol)
+    ? (url.username || url.password) && 'a URL with a password in it; pass { headers } instead'
+    : `${url.protocol} is not a scheme that can be read from`;
+  if (words) throw new GatedMLPError('ERR_UNSUPPORTED', words);
   const isFile = FILE_NAME.test(url.pathname) || url.search !== '';
   if (!isFile && !url.pathname.endsWith('/')) url.pathname += '/';
   const folder = httpFolder(new URL(url), client);
