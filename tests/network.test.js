@@ -223,6 +223,20 @@ test('a redirect within the origin keeps the token', async () => {
   assert.ok(home.log.every(({ headers }) => headers.authorization === `Bearer ${TOKEN}`));
 });
 
+test('a password in a URL is refused without repeating it; a redirect to another scheme is not followed', async () => {
+  const url = home.origin.replace('://', '://me:secret@');
+  const error = await failure(openCheckpoint(`${url}/f.safetensors`, { runtime }));
+  assert.equal(error.code, 'ERR_UNSUPPORTED');
+  assert.ok(!`${error.message}${error.stack}`.includes('secret'));
+  for (const token of [undefined, TOKEN]) {
+    home.fault = ({ response }) => {
+      response.writeHead(302, { location: 'data:text/plain,hello' }).end();
+      return true;
+    };
+    assert.equal((await failure(open({ token }))).code, 'ERR_HTTP');
+  }
+});
+
 test('an expired signed link (403 after a redirect) is asked for once more from the first URL', async () => {
   home.fault = ({ response }) => {
     response.writeHead(302, { location: `${away.origin}/f.safetensors?signature=1` }).end();

@@ -205,32 +205,13 @@ export const INNER_NORMS = ['ffn_sub_norm', 'sub_norm', 'ffn_layernorm', 'inner_
  * @type {{ scheme: string, marks: string[] }[]}
  */
 export const QUANTISED = [
-  { scheme: 'GPTQ or AWQ (qweight, qzeros)', marks: ['qweight', 'qzeros', 'g_idx'] },
+  { scheme: 'GPTQ or AWQ (qweight, qzeros)', marks: ['qweight', 'qzeros'] },
   { scheme: 'block FP8 (weight_scale_inv)', marks: ['weight_scale_inv'] },
-  {
-    scheme: 'compressed-tensors (weight_packed)',
-    marks: ['weight_packed', 'weight_shape', 'weight_zero_point'],
-  },
-  {
-    scheme: 'scaled FP8 or INT8 (weight_scale)',
-    marks: ['weight_scale', 'weight_scale_2', 'input_scale'],
-  },
-  {
-    scheme: 'bitsandbytes (absmax, quant_map)',
-    marks: [
-      'weight.absmax',
-      'weight.quant_map',
-      'weight.nested_absmax',
-      'SCB',
-      'weight.SCB',
-      'weight_format',
-    ],
-  },
+  { scheme: 'compressed-tensors (weight_packed)', marks: ['weight_packed'] },
+  { scheme: 'scaled FP8 or INT8 (weight_scale)', marks: ['weight_scale', 'input_scale'] },
+  { scheme: 'bitsandbytes (absmax)', marks: ['weight.absmax', 'SCB', 'weight.SCB'] },
   { scheme: 'MLX (scales, biases)', marks: ['scales', 'biases'] },
-  {
-    scheme: 'torchao or quanto (_data, _scale)',
-    marks: ['weight._data', 'weight._scale', 'weight._packed'],
-  },
+  { scheme: 'torchao or quanto (_data, _scale)', marks: ['weight._data', 'weight._scale'] },
 ];
 
 /** Stacked experts in MXFP4: the names end so instead. */

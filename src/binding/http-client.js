@@ -58,6 +58,9 @@ export class HttpClient {
       if (!location) return { response, redirected: hops > 0 };
       await response.body?.cancel();
       at = new URL(location, at);
+      if (!/^https?:$/.test(at.protocol)) {
+        throw new PassingFailure(`a redirect to ${at.protocol}`, { once: true });
+      }
     }
     throw new PassingFailure(`more than ${MAX_REDIRECTS} redirects`, { once: true });
   }
@@ -135,8 +138,6 @@ export class HttpClient {
         return '403: access is not granted. A gated or private repository, or an expired link?';
       case 404:
         return '404: there is no such file';
-      case 410:
-        return '410: the file has been removed';
       default:
         return `the server answered ${status}, which is no answer to a request for a file`;
     }
