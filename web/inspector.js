@@ -43,15 +43,19 @@ export class Inspector {
   #recorded = el('figure', { class: 'recorded' });
   #body = el('div', { class: 'inspector-body' });
   #empty = el('p', { class: 'empty' }, words.empty);
+  /** What is looked into. @type {Cell | null} */
+  #cell = null;
 
   /**
    * @param {HTMLElement} host
-   * @param {{ onToggleClosed: () => void, onWhatIf: (gate: number | null) => void }} actions
+   * @param {{ onToggleClosed: (cell: Cell) => void, onWhatIf: (gate: number | null) => void }} actions
    */
   constructor(host, { onToggleClosed, onWhatIf }) {
     this.#whatIf.addEventListener('input', () => onWhatIf(Number(this.#whatIf.value)));
     this.#asIs.addEventListener('click', () => onWhatIf(null));
-    this.#button.addEventListener('click', onToggleClosed);
+    this.#button.addEventListener('click', () => {
+      if (this.#cell !== null) onToggleClosed(this.#cell);
+    });
     this.#body.append(
       el(
         'header',
@@ -87,6 +91,7 @@ export class Inspector {
   update(scene, effects, layer) {
     const cell = scene.focus;
     const visible = cell !== null && scene.has(cell);
+    this.#cell = cell;
     this.#body.hidden = !visible;
     this.#empty.hidden = visible;
     if (cell === null || !visible) return;

@@ -1,31 +1,21 @@
-// The page: holds the state, asks the worker, hands each view one scene to draw. Every change goes through `change` (the
-// state), `point` (the hover) or an answer of the worker, and ends in one `render` a frame.
+// The page: asks the worker for what the state names, and hands the views one scene to draw. Every change goes through the
+// state's store, `#point` (the hover) or an answer of the worker, and ends in one `#render` a frame.
 
 import { Analysis, guessesFor } from './analysis.js';
 import { Badge, verdict } from './badge.js';
-import { CellGrid } from './cell-grid.js';
-import { Charts } from './charts.js';
-import { ClassBar } from './class-bar.js';
-import { colouringOf, scaleFigures } from './colouring.js';
-import { onSchemeChange, readPalette } from './colours.js';
+import { onSchemeChange } from './colours.js';
 import { bindControls } from './controls.js';
 import { byId } from './dom.js';
 import { bindExports } from './exports.js';
-import { HandPanel } from './hand-panel.js';
-import { Heatmap } from './heatmap.js';
-import { Inspector } from './inspector.js';
 import { errorInWords, LoadDialog } from './load-dialog.js';
 import { SHIPPED } from './models.js';
 import { startWorker } from './places.js';
 import { WorkerClient } from './protocol.js';
 import { numbersOfPreview, numbersOfTrace, Scene } from './scene.js';
-import { Sentence } from './sentence.js';
-import { formatHash, NOTHING_HELD, parseHash } from './state.js';
-import { Tables } from './tables.js';
+import { NOTHING_HELD } from './state.js';
+import { StateStore } from './state-store.js';
 import { text } from './text.js';
-import { Tile } from './tile.js';
-import { TokenStrip } from './token-strip.js';
-import { Tour } from './tour.js';
+import { hideParts, Views } from './views.js';
 
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('./scene.js').Cell} Cell */
@@ -34,17 +24,13 @@ import { Tour } from './tour.js';
 
 class Page {
   #client = new WorkerClient(startWorker());
-  /** @type {State} */
-  #state;
-  /** @type {[string, string][]} */
-  #unknownKeys;
+  #store = new StateStore((before) => this.#follow(before));
   /** @type {Numbers | null} */
   #numbers = null;
   /** @type {Cell | null} */
   #hover = null;
   /** @type {Scene | null} */
   #scene = null;
-  #palette = readPalette();
   /** @type {Prompt[]} */
   #prompts = [];
   /** The layer of a loaded checkpoint; null: a shipped one. @type {import('./protocol.js').MlpSummary | null} */
@@ -58,46 +44,18 @@ class Page {
   #frame = 0;
 
   #badge = new Badge();
-  #sentence = new Sentence();
-  #classBar = new ClassBar({
-    onTau: (tau) => this.#change({ tau }),
-    onOnly: (only) => this.#change({ only, by: 'class' }, true),
+  #views = new Views({
+    slide: (patch) => this.#change(patch),
+    step: (patch) => this.#change(patch, true),
+    point: (cell) => this.#point(cell),
+    pin: (cell) => this.#pin(cell),
+    toggleClosed: (cell) => this.#toggleClosed(cell),
   });
-  #strip = new TokenStrip(byId('token-strip'), {
-    onSelect: (token) => this.#change({ token }, true),
-  });
-  #heatmap = new Heatmap(byId('map'));
-  #grid = new CellGrid(byId('map'), {
-    cellAt: (x, y) => this.#heatmap.cellAt(x, y),
-    onHover: (cell) => this.#point(cell),
-    onPin: (cell) => this.#pin(cell),
-    onUnpin: () => this.#change({ unit: null, ...NOTHING_HELD }, true),
-    onToggleClosed: (cell) => this.#toggleClosed(cell),
-  });
-  #tile = new Tile(byId('tile'), {
-    onHover: (cell) => this.#point(cell),
-    onPin: (cell) => this.#pin(cell),
-  });
-  #inspector = new Inspector(byId('inspector'), {
-    onToggleClosed: () => {
-      const { token, unit } = this.#state;
-      if (unit !== null) this.#toggleClosed({ token, unit });
-    },
-    onWhatIf: (whatIf) => this.#change({ whatIf }),
-  });
-  #hand = new HandPanel({ onChange: (patch) => this.#change(patch, true) });
-  #charts = new Charts({ onLayer: (layer) => this.#change({ layer, ...NOTHING_HELD }, true) });
-  #tables = new Tables({ onPin: (unit) => this.#change({ unit, whatIf: null }, true) });
-  #tour = new Tour({ onChange: (patch) => this.#change(patch, true) });
   #dialog = new LoadDialog(this.#client, (mlp) => this.#showForeign(mlp));
 
   constructor() {
-    const { state, notices, unknown } = parseHash(location.hash);
-    this.#state = state;
-    this.#unknownKeys = unknown;
-    this.#notice(
-      notices.length === 0 ? '' : text.badHash(notices.map(({ key }) => key).join(', ')),
-    );
+    const { badKeys } = this.#store;
+    this.#notice(badKeys.length === 0 ? '' : text.badHash(badKeys.join(', ')));
     this.#client.on('preview', (preview) => {
       this.#receive(numbersOfPreview(preview, this.#pieces(preview.tokens)));
     });
@@ -111,10 +69,13 @@ class Page {
     });
     bindExports(() => this.#scene);
     onSchemeChange(() => {
-      this.#palette = readPalette();
+      this.#views.recolour();
       this.#schedule();
     });
-    window.addEventListener('popstate', () => this.#adoptHash());
+  }
+
+  get #state() {
+    return this.#store.state;
   }
 
   async start() {
@@ -163,7 +124,7 @@ class Page {
     document.body.dataset.status = 'loading';
     const trace = await this.#client.request('show', { source });
     if (load !== this.#loads) return;
-    this.#state = { ...this.#state, ...patch };
+    this.#store.state = { ...this.#state, ...patch };
     this.#receive(numbersOfTrace(trace, this.#pieces(trace.tokens), source.kind === 'shipped'));
     document.body.dataset.status = 'ready';
     if (source.kind === 'probe') {
@@ -186,13 +147,7 @@ class Page {
   #receive(numbers) {
     this.#numbers = numbers;
     this.#hover = null;
-    const { token, unit, closed } = this.#state;
-    this.#state = {
-      ...this.#state,
-      token: Math.min(token, numbers.tokens - 1),
-      unit: unit !== null && unit >= numbers.dFf ? null : unit,
-      closed: closed.filter((other) => other < numbers.dFf),
-    };
+    this.#store.fit(numbers.tokens, numbers.dFf);
     this.#schedule();
   }
 
@@ -220,25 +175,13 @@ class Page {
 
   /**
    * @param {Partial<State>} patch
-   * @param {boolean} [isStep] a step to come back to, not a slide
+   * @param {boolean} [isStep]
    */
-  #change(patch, isStep = false) {
-    const before = this.#state;
-    this.#state = { ...before, ...patch };
+  #change(patch, isStep) {
     const units = this.#numbers?.dFf ?? Infinity;
-    if (this.#state.unit !== null && this.#state.unit >= units) this.#state.unit = before.unit;
-    const elsewhere = patch.token !== undefined && patch.token !== before.token;
-    if (elsewhere && patch.closed === undefined) Object.assign(this.#state, NOTHING_HELD);
-    const address = formatHash(this.#state, this.#unknownKeys);
-    if (isStep && address !== location.hash) history.pushState(null, '', address);
-    else history.replaceState(null, '', address);
-    this.#follow(before);
-  }
-
-  #adoptHash() {
-    const before = this.#state;
-    this.#state = parseHash(location.hash).state;
-    this.#follow(before);
+    const { unit, ...rest } = patch;
+    const within = unit === undefined || (unit !== null && unit >= units) ? rest : patch;
+    this.#store.change(within, isStep);
   }
 
   /** @param {State} before */
@@ -260,44 +203,15 @@ class Page {
     const { layer, prompt } = this.#state;
     const name = this.#foreign === null ? String(layer) : String(this.#foreign.layer ?? 0);
     const words = text.prompts[/** @type {'chat'} */ (prompt)];
-    this.#sentence.place(
-      name,
-      this.#foreign === null ? words : { label: text.probeModel, quote: '' },
-    );
+    this.#views.place(name, this.#foreign === null ? words : { label: text.probeModel, quote: '' });
     this.#showControls(this.#state);
     hideParts(this.#state.hide);
     if (this.#numbers === null) return;
     const scene = new Scene(this.#numbers, this.#state, this.#hover, this.#scene);
     this.#scene = scene;
     this.#analysis.follow(scene);
-    const { cost, alone, together, curves } = this.#analysis.results;
-    this.#sentence.update(scene, { layer: name, cost });
-    this.#classBar.update(scene);
-    this.#strip.update(scene);
-    this.#heatmap.update(scene, this.#palette);
-    this.#grid.update(scene);
-    this.#tile.update(scene, this.#palette);
-    this.#inspector.update(scene, { alone, together, guesses: this.#guesses() }, name);
-    this.#captions(scene);
-    this.#hand.update(scene, together);
-    this.#tour.update(this.#state, byId('hand-result').textContent ?? '');
-    this.#charts.update(scene, curves);
-    this.#tables.update(scene);
-  }
-
-  /** @param {Scene} scene */
-  #captions(scene) {
-    const { pieces, dFf, tokens } = scene.numbers;
-    byId('tile-caption').textContent = text.tileCaption(pieces[scene.state.token], dFf);
-    byId('map-caption').textContent = text.mapCaption(tokens);
-    const { hover, state } = scene;
-    const { limit } = colouringOf(scene, this.#palette);
-    const [low, high] = byId('scale').querySelectorAll('span');
-    byId('scale').hidden = limit === null;
-    byId('scale').classList.toggle('is-positive', state.by === 'c');
-    if (limit !== null) [low.textContent, high.textContent] = scaleFigures(limit, state.by);
-    byId('readout').textContent =
-      hover === null || !scene.has(hover) ? text.readoutIdle : text.readout(scene.describe(hover));
+    const { results } = this.#analysis;
+    this.#views.draw(scene, { layer: name, results, guesses: this.#guesses() });
   }
 
   #guesses() {
@@ -313,16 +227,6 @@ class Page {
   #notice(words) {
     byId('notice').textContent = words;
     byId('notice').hidden = words === '';
-  }
-}
-
-/**
- * Leaves out what a teacher's link names.
- * @param {string[]} hide
- */
-function hideParts(hide) {
-  for (const node of document.querySelectorAll('[data-part]')) {
-    node.classList.toggle('is-left-out', hide.includes(node.getAttribute('data-part') ?? ''));
   }
 }
 

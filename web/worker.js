@@ -12,8 +12,8 @@ serveRequests({
     return { result, transfer: [gate, activated, up, hidden, contribution].map((a) => a.buffer) };
   },
   verify: async ({ layer, prompt }) => ({ result: await engine.verify(layer, prompt) }),
-  hold: async ({ token, holds }) => ({ result: engine.hold(token, holds) }),
-  curves: async ({ token }) => ({ result: engine.curves(token) }),
+  hold: async ({ token, holds }) => ({ result: engine.shown.hold(token, holds) }),
+  curves: async ({ token }) => ({ result: engine.shown.curves(token) }),
   open: async ({ url }) => ({ result: await engine.open(url) }),
   cancel: async () => {
     engine.cancel();

@@ -1,0 +1,130 @@
+// The layer on show, run on the text on show: its trace, and the questions that are asked of it (gates held by hand, error
+// curves, agreement with a reference). Lives in the worker. All arithmetic of the MLP is the wasm module's.
+
+import {
+  contributions,
+  largestTokenError,
+  mostMovedChannels,
+  outputChange,
+} from './definitions.js';
+import { dropOrder, SCORES } from './orders.js';
+
+/** @typedef {import('../src/binding/index.js').GatedMLP} GatedMLP */
+/** @typedef {Awaited<ReturnType<typeof import('./act-curve-samples.js').sampleActivation>>} Activation */
+/** A layer that is in memory. @typedef {{ mlp: GatedMLP, norms: Float32Array, activation: Activation,
+ *   digest: Promise<string | null> }} Layer */
+
+const CHANNELS_SHOWN = 10;
+/** Points of an error curve, from nothing dropped to everything. */
+const CURVE_POINTS = 33;
+
+/**
+ * The page's runtime computes in float32.
+ * @param {Float32Array | Float64Array | undefined} array
+ */
+export const floats = (array) => /** @type {Float32Array} */ (array);
+
+export class ShownLayer {
+  #mlp;
+  #x;
+  #y;
+  /** @type {import('./orders.js').Traced} */
+  #traced;
+  /** What goes to the page; its arrays are transferred there, so it can be sent once. @type {import('./protocol.js').TraceMessage} */
+  message;
+
+  /**
+   * @param {Layer} layer
+   * @param {Float32Array} x [tokens, d]
+   */
+  constructor({ mlp, norms, activation }, x) {
+    const trace = mlp.trace(x);
+    const [gate, act, up, hidden] = [trace.gate, trace.act, trace.up, trace.hidden].map(floats);
+    const contribution = contributions(hidden, norms);
+    this.#mlp = mlp;
+    this.#x = x;
+    this.#y = floats(trace.output);
+    trace.dispose();
+    this.#traced = {
+      gate: gate.slice(),
+      act: act.slice(),
+      up: up.slice(),
+      hidden: hidden.slice(),
+      contribution: contribution.slice(),
+      dFf: mlp.dFf,
+    };
+    this.message = {
+      tokens: x.length / mlp.d,
+      gate,
+      up,
+      hidden,
+      activated: act,
+      d: mlp.d,
+      dFf: mlp.dFf,
+      act: mlp.act,
+      dtype: mlp.dtype,
+      contribution,
+      columnNorms: norms,
+      ...activation,
+    };
+  }
+
+  /**
+   * Recomputes nothing: the output on show was computed from these weights.
+   * @param {Float32Array} reference  [tokens, d]
+   */
+  errorAgainst(reference) {
+    return largestTokenError(this.#y, reference, this.#mlp.d);
+  }
+
+  /**
+   * The output of one token with some gates held, computed anew.
+   * @param {number} token
+   * @param {import('./protocol.js').Hold[]} holds
+   * @returns {import('./protocol.js').EffectMessage}
+   */
+  hold(token, holds) {
+    const { x, y } = this.#tokenAt(token);
+    const trace = this.#mlp.trace(x, { hold: holds });
+    const after = floats(trace.output);
+    trace.dispose();
+    const channels = mostMovedChannels(y, after, CHANNELS_SHOWN);
+    return { ...outputChange(y, after), channels };
+  }
+
+  /**
+   * E(k): the token's output without its k least units, by each of the four scores. One trace a score: the token is
+   * repeated, and each copy has its own gates held shut.
+   * @param {number} token
+   * @returns {import('./protocol.js').ErrorCurves}
+   */
+  curves(token) {
+    const { d, dFf } = this.#mlp;
+    const { x, y } = this.#tokenAt(token);
+    const dropped = Array.from({ length: CURVE_POINTS }, (_, i) =>
+      Math.round((i * dFf) / (CURVE_POINTS - 1)),
+    );
+    const copies = new Float32Array(CURVE_POINTS * d);
+    dropped.forEach((_, i) => {
+      copies.set(x, i * d);
+    });
+    const errors = SCORES.map((score) => {
+      const order = dropOrder(this.#traced, token, score);
+      const hold = dropped.flatMap((count, copy) =>
+        Array.from(order.subarray(0, count), (unit) => ({ unit, token: copy, value: 0 })),
+      );
+      const trace = this.#mlp.trace(copies, { hold });
+      const outputs = floats(trace.output);
+      trace.dispose();
+      return dropped.map((_, i) => outputChange(y, outputs.subarray(i * d, (i + 1) * d)).relative);
+    });
+    const [a, u, h, c] = errors;
+    return { dropped, errors: { a, u, h, c } };
+  }
+
+  /** @param {number} token */
+  #tokenAt(token) {
+    const [from, to] = [token * this.#mlp.d, (token + 1) * this.#mlp.d];
+    return { x: this.#x.subarray(from, to), y: this.#y.subarray(from, to) };
+  }
+}

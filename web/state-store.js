@@ -1,0 +1,62 @@
+// Holds the page's state and keeps the address bar in step with it: a slide replaces the entry, a step adds one to come
+// back to. What a change means for what is loaded is the listener's business (main.js).
+
+import { formatHash, NOTHING_HELD, parseHash } from './state.js';
+
+/** @typedef {import('./state.js').State} State */
+
+export class StateStore {
+  /** @type {State} */
+  state;
+  /** Keys of the opening link whose values meant nothing. @type {string[]} */
+  badKeys;
+  /** @type {[string, string][]} */
+  #unknown;
+  #onChange;
+
+  /** @param {(before: State) => void} onChange */
+  constructor(onChange) {
+    this.#onChange = onChange;
+    const { state, notices, unknown } = parseHash(location.hash);
+    this.state = state;
+    this.#unknown = unknown;
+    this.badKeys = notices.map(({ key }) => key);
+    window.addEventListener('popstate', () => this.#adopt());
+  }
+
+  /**
+   * @param {Partial<State>} patch
+   * @param {boolean} [isStep] a step to come back to, not a slide
+   */
+  change(patch, isStep = false) {
+    const before = this.state;
+    this.state = { ...before, ...patch };
+    const elsewhere = patch.token !== undefined && patch.token !== before.token;
+    if (elsewhere && patch.closed === undefined) Object.assign(this.state, NOTHING_HELD);
+    const address = formatHash(this.state, this.#unknown);
+    if (isStep && address !== location.hash) history.pushState(null, '', address);
+    else history.replaceState(null, '', address);
+    this.#onChange(before);
+  }
+
+  /**
+   * Brings the state within a layer that has just been loaded; the address keeps what was asked for.
+   * @param {number} tokens
+   * @param {number} units
+   */
+  fit(tokens, units) {
+    const { token, unit, closed } = this.state;
+    this.state = {
+      ...this.state,
+      token: Math.min(token, tokens - 1),
+      unit: unit !== null && unit >= units ? null : unit,
+      closed: closed.filter((other) => other < units),
+    };
+  }
+
+  #adopt() {
+    const before = this.state;
+    this.state = parseHash(location.hash).state;
+    this.#onChange(before);
+  }
+}

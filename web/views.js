@@ -1,0 +1,136 @@
+// Every view of the page, made once and drawn anew from one scene. Views hand what a person does to the actions they are
+// given and hold no state of the page; main.js owns it.
+
+import { CellGrid } from './cell-grid.js';
+import { Charts } from './charts.js';
+import { ClassBar } from './class-bar.js';
+import { colouringOf, scaleFigures } from './colouring.js';
+import { readPalette } from './colours.js';
+import { byId } from './dom.js';
+import { HandPanel } from './hand-panel.js';
+import { Heatmap } from './heatmap.js';
+import { Inspector } from './inspector.js';
+import { Sentence } from './sentence.js';
+import { NOTHING_HELD } from './state.js';
+import { Tables } from './tables.js';
+import { text } from './text.js';
+import { Tile } from './tile.js';
+import { TokenStrip } from './token-strip.js';
+import { Tour } from './tour.js';
+
+/** @typedef {import('./state.js').State} State */
+/** @typedef {import('./scene.js').Scene} Scene */
+/** @typedef {import('./scene.js').Cell} Cell */
+/**
+ * What a person can do. `slide` changes the state while something is dragged, `step` makes an entry to come back to.
+ * @typedef {object} Actions
+ * @property {(patch: Partial<State>) => void} slide
+ * @property {(patch: Partial<State>) => void} step
+ * @property {(cell: Cell | null) => void} point
+ * @property {(cell: Cell) => void} pin
+ * @property {(cell: Cell) => void} toggleClosed
+ */
+/**
+ * What the scene does not hold: answers of the worker, and the layer's name.
+ * @typedef {{ layer: string, results: import('./analysis.js').Results,
+ *   guesses: ReturnType<typeof import('./recorded-runs.js').recordedGuesses> }} Facts
+ */
+
+export class Views {
+  #palette = readPalette();
+  #sentence = new Sentence();
+  #heatmap = new Heatmap(byId('map'));
+  #classBar;
+  #strip;
+  #grid;
+  #tile;
+  #inspector;
+  #hand;
+  #charts;
+  #tables;
+  #tour;
+
+  /** @param {Actions} actions */
+  constructor({ slide, step, point, pin, toggleClosed }) {
+    this.#classBar = new ClassBar({
+      onTau: (tau) => slide({ tau }),
+      onOnly: (only) => step({ only, by: 'class' }),
+    });
+    this.#strip = new TokenStrip(byId('token-strip'), { onSelect: (token) => step({ token }) });
+    this.#grid = new CellGrid(byId('map'), {
+      cellAt: (x, y) => this.#heatmap.cellAt(x, y),
+      onHover: point,
+      onPin: pin,
+      onUnpin: () => step({ unit: null, ...NOTHING_HELD }),
+      onToggleClosed: toggleClosed,
+    });
+    this.#tile = new Tile(byId('tile'), { onHover: point, onPin: pin });
+    this.#inspector = new Inspector(byId('inspector'), {
+      onToggleClosed: toggleClosed,
+      onWhatIf: (whatIf) => slide({ whatIf }),
+    });
+    this.#hand = new HandPanel({ onChange: step });
+    this.#charts = new Charts({ onLayer: (layer) => step({ layer, ...NOTHING_HELD }) });
+    this.#tables = new Tables({ onPin: (unit) => step({ unit, whatIf: null }) });
+    this.#tour = new Tour({ onChange: step });
+  }
+
+  /** The scheme has changed, and the colours with it. */
+  recolour() {
+    this.#palette = readPalette();
+  }
+
+  /**
+   * What can be said before any number is here.
+   * @param {string} layer
+   * @param {{ label: string, quote: string }} prompt
+   */
+  place(layer, prompt) {
+    this.#sentence.place(layer, prompt);
+  }
+
+  /**
+   * @param {Scene} scene
+   * @param {Facts} facts
+   */
+  draw(scene, { layer, results, guesses }) {
+    const { cost, alone, together, curves } = results;
+    this.#sentence.update(scene, { layer, cost });
+    this.#classBar.update(scene);
+    this.#strip.update(scene);
+    this.#heatmap.update(scene, this.#palette);
+    this.#grid.update(scene);
+    this.#tile.update(scene, this.#palette);
+    this.#inspector.update(scene, { alone, together, guesses }, layer);
+    this.#captions(scene);
+    this.#hand.update(scene, together);
+    this.#tour.update(scene.state, byId('hand-result').textContent ?? '');
+    this.#charts.update(scene, curves);
+    this.#tables.update(scene);
+  }
+
+  /** @param {Scene} scene */
+  #captions(scene) {
+    const { pieces, dFf, tokens } = scene.numbers;
+    byId('tile-caption').textContent = text.tileCaption(pieces[scene.state.token], dFf);
+    byId('map-caption').textContent = text.mapCaption(tokens);
+    const { hover, state } = scene;
+    const { limit } = colouringOf(scene, this.#palette);
+    const [low, high] = byId('scale').querySelectorAll('span');
+    byId('scale').hidden = limit === null;
+    byId('scale').classList.toggle('is-positive', state.by === 'c');
+    if (limit !== null) [low.textContent, high.textContent] = scaleFigures(limit, state.by);
+    byId('readout').textContent =
+      hover === null || !scene.has(hover) ? text.readoutIdle : text.readout(scene.describe(hover));
+  }
+}
+
+/**
+ * Leaves out what a teacher's link names.
+ * @param {string[]} hide
+ */
+export function hideParts(hide) {
+  for (const node of document.querySelectorAll('[data-part]')) {
+    node.classList.toggle('is-left-out', hide.includes(node.getAttribute('data-part') ?? ''));
+  }
+}
