@@ -5,7 +5,14 @@ import { GatedMLPError } from './errors.js';
 
 const INT32_MAX = 2 ** 31 - 1;
 
-/** @typedef {Float32Array | Float64Array} RealArray */
+/**
+ * What the arithmetic gives. The float64 build, a test artefact, gives Float64Array; the types speak of what users have.
+ * @typedef {Float32Array} RealArray
+ */
+/**
+ * What the arithmetic takes: Float32Array, or Float64Array where the runtime is of the float64 build.
+ * @typedef {Float32Array | Float64Array} RealInput
+ */
 
 /** @param {unknown} value */
 const shown = (value) =>
@@ -58,8 +65,8 @@ export function finite(value, name) {
  * A live typed array of the class the runtime computes in.
  * @param {unknown} value
  * @param {string} name
- * @param {Float32ArrayConstructor | Float64ArrayConstructor} Real
- * @returns {RealArray}
+ * @param {Float32ArrayConstructor} Real
+ * @returns {RealArray} it, as what users have
  */
 export function realArray(value, name, Real) {
   if (!(value instanceof Real)) {
@@ -81,7 +88,7 @@ export function realArray(value, name, Real) {
  * As realArray, and its length is a multiple of `width`. Returns the number of rows.
  * @param {unknown} value
  * @param {string} name
- * @param {Float32ArrayConstructor | Float64ArrayConstructor} Real
+ * @param {Float32ArrayConstructor} Real
  * @param {number} width
  * @param {string} widthName
  */
@@ -101,7 +108,7 @@ export function rowsOf(value, name, Real, width, widthName) {
  * As realArray, with exactly `length` elements.
  * @param {unknown} value
  * @param {string} name
- * @param {Float32ArrayConstructor | Float64ArrayConstructor} Real
+ * @param {Float32ArrayConstructor} Real
  * @param {number} length
  */
 export function realsOfLength(value, name, Real, length) {

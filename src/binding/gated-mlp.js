@@ -15,6 +15,7 @@ import { parameterShapes, readStateDict, writeSafetensors } from './state-dict.j
 import { LINEARS, packParts, streamParts } from './weights.js';
 
 /** @typedef {import('./arrays.js').RealArray} RealArray */
+/** @typedef {import('./arrays.js').RealInput} RealInput */
 /** @typedef {import('./activations.js').Activation} Activation */
 /** @typedef {import('./runtime.js').Runtime} Runtime */
 /** @typedef {import('./wasm.js').Wasm} Wasm */
@@ -22,7 +23,7 @@ import { LINEARS, packParts, streamParts } from './weights.js';
 
 /**
  * @typedef {object} ForwardOptions
- * @property {RealArray} [out] [..., d]: where to write, as long as x. May be x itself
+ * @property {RealInput} [out] [..., d]: where to write, as long as x. May be x itself
  * @property {[number, number]} [units] a slice of the hidden width; the outputs of slices that cover it add up to the whole
  * @property {number} [scale] multiplies y. Default 1
  * @property {boolean} [accumulate] add scale * y to what `out` holds instead of overwriting it
@@ -190,7 +191,7 @@ export class GatedMLP {
   }
 
   /**
-   * @param {RealArray} x [..., d], flat and row-major
+   * @param {RealInput} x [..., d], flat and row-major
    * @param {ForwardOptions} [options]
    * @returns {RealArray} [..., d]: `out`, or a new array
    */
@@ -214,7 +215,7 @@ export class GatedMLP {
 
   /**
    * As forward, but where the runtime has threads a page's main thread does not wait for them. x is copied at once.
-   * @param {RealArray} x
+   * @param {RealInput} x
    * @param {ForwardOptions} [options] out is written when the promise resolves
    * @returns {Promise<RealArray>}
    */
@@ -241,7 +242,7 @@ export class GatedMLP {
 
   /**
    * A forward pass that keeps what happened inside.
-   * @param {RealArray} x [..., d]
+   * @param {RealInput} x [..., d]
    * @param {object} [options]
    * @param {string} [options.act] another activation on the same weights
    * @param {Iterable<Hold>} [options.hold] gates held by hand; of two on the same cell the later counts
@@ -279,9 +280,9 @@ export class GatedMLP {
 
   /**
    * Gradients of sum(forward(x) * gradOutput) for x and every parameter, in Hugging Face's names.
-   * @param {RealArray | GateTrace} x from a trace nothing is computed again, and the derivative is that of what was
+   * @param {RealInput | GateTrace} x from a trace nothing is computed again, and the derivative is that of what was
    *   computed there: a held act is a constant
-   * @param {RealArray} gradOutput [..., d]
+   * @param {RealInput} gradOutput [..., d]
    * @param {object} [options]
    * @param {[number, number]} [options.units] a slice of the hidden width; rows and columns of other units stay 0
    * @returns {Record<string, RealArray>} fresh arrays: x, 'gate_proj.weight', ...
@@ -386,7 +387,7 @@ export class GatedMLP {
   /**
    * What forward was asked for, checked.
    * @param {Wasm} wasm
-   * @param {RealArray} x
+   * @param {RealInput} x
    * @param {ForwardOptions} [options]
    */
   #forwardCall(wasm, x, { out, units, scale = 1, accumulate = false } = {}) {
@@ -412,7 +413,7 @@ export class GatedMLP {
 
   /**
    * @param {Wasm} wasm
-   * @param {{ x: RealArray, y: RealArray, accumulate: boolean }} call
+   * @param {{ x: RealInput, y: RealArray, accumulate: boolean }} call
    * @param {number} xAt
    * @param {number} yAt
    */
@@ -501,7 +502,7 @@ export class GatedMLP {
     }
   }
 
-  /** Gates of the units whose rows are there. @param {RealArray} x @param {number} rows */
+  /** Gates of the units whose rows are there. @param {RealInput} x @param {number} rows */
   #gates(x, rows) {
     const wasm = this.#wasm();
     const tokens = rowsOf(x, 'x', wasm.Real, this.d, 'd');

@@ -9,6 +9,7 @@ import { readStateDict } from './state-dict.js';
 import { packParts } from './weights.js';
 
 /** @typedef {import('./arrays.js').RealArray} RealArray */
+/** @typedef {import('./arrays.js').RealInput} RealInput */
 /** @typedef {import('./held-dtype.js').HeldDtype} HeldDtype */
 /** @typedef {import('./runtime.js').Runtime} Runtime */
 
@@ -69,9 +70,9 @@ export class Linear {
   }
 
   /**
-   * @param {RealArray} x [..., inFeatures], flat and row-major
+   * @param {RealInput} x [..., inFeatures], flat and row-major
    * @param {object} [options]
-   * @param {RealArray} [options.out] [..., outFeatures]: where to write
+   * @param {RealInput} [options.out] [..., outFeatures]: where to write
    * @returns {RealArray} [..., outFeatures]: `out`, or a new array
    */
   forward(x, { out } = {}) {

@@ -9,6 +9,7 @@ import { canShareMemory, newSharedMemory, Team } from './team.js';
 import { Wasm } from './wasm.js';
 
 /** @typedef {import('./arrays.js').RealArray} RealArray */
+/** @typedef {import('./arrays.js').RealInput} RealInput */
 /** @typedef {import('./load.js').WasmSource} WasmSource */
 
 /**
@@ -158,69 +159,69 @@ export class Runtime {
 
   /**
    * silu(gate) * up, element by element.
-   * @param {RealArray} gate
-   * @param {RealArray} up as many elements
-   * @param {RealArray} [out] where to write; may be gate or up. Default: a new array
+   * @param {RealInput} gate
+   * @param {RealInput} up as many elements
+   * @param {RealInput} [out] where to write; may be gate or up. Default: a new array
    * @returns {RealArray} out
    */
   siluMul(gate, up, out) {
     return this.#mul('silu', gate, up, out);
   }
 
-  /** As siluMul, with GELU's tanh form. @param {RealArray} gate @param {RealArray} up @param {RealArray} [out] */
+  /** As siluMul, with GELU's tanh form. @param {RealInput} gate @param {RealInput} up @param {RealInput} [out] */
   geluTanhMul(gate, up, out) {
     return this.#mul('gelu_tanh', gate, up, out);
   }
 
   /**
    * Gradients of sum(siluMul(gate, up) * gradOutput).
-   * @param {RealArray} gate
-   * @param {RealArray} up
-   * @param {RealArray} gradOutput
+   * @param {RealInput} gate
+   * @param {RealInput} up
+   * @param {RealInput} gradOutput
    * @returns {{ gate: RealArray, up: RealArray }}
    */
   siluMulBackward(gate, up, gradOutput) {
     return this.#mulBackward('silu', gate, up, gradOutput);
   }
 
-  /** As siluMulBackward. @param {RealArray} gate @param {RealArray} up @param {RealArray} gradOutput */
+  /** As siluMulBackward. @param {RealInput} gate @param {RealInput} up @param {RealInput} gradOutput */
   geluTanhMulBackward(gate, up, gradOutput) {
     return this.#mulBackward('gelu_tanh', gate, up, gradOutput);
   }
 
   /**
    * vLLM's SiluAndMul: silu(first half) * second half of each row.
-   * @param {RealArray} gateUp [..., 2 dFf], gate first
+   * @param {RealInput} gateUp [..., 2 dFf], gate first
    * @param {number} dFf
-   * @param {RealArray} [out] [..., dFf]
+   * @param {RealInput} [out] [..., dFf]
    * @returns {RealArray} out
    */
   siluAndMul(gateUp, dFf, out) {
     return this.#andMul('silu', gateUp, dFf, out);
   }
 
-  /** As siluAndMul, with GELU's tanh form. @param {RealArray} gateUp @param {number} dFf @param {RealArray} [out] */
+  /** As siluAndMul, with GELU's tanh form. @param {RealInput} gateUp @param {number} dFf @param {RealInput} [out] */
   geluTanhAndMul(gateUp, dFf, out) {
     return this.#andMul('gelu_tanh', gateUp, dFf, out);
   }
 
   /**
    * Gradient of sum(siluAndMul(gateUp) * gradOutput), in gateUp's shape.
-   * @param {RealArray} gateUp [..., 2 dFf]
+   * @param {RealInput} gateUp [..., 2 dFf]
    * @param {number} dFf
-   * @param {RealArray} gradOutput [..., dFf]
+   * @param {RealInput} gradOutput [..., dFf]
    * @returns {RealArray}
    */
   siluAndMulBackward(gateUp, dFf, gradOutput) {
     return this.#andMulBackward('silu', gateUp, dFf, gradOutput);
   }
 
-  /** As siluAndMulBackward. @param {RealArray} gateUp @param {number} dFf @param {RealArray} gradOutput */
+  /** As siluAndMulBackward. @param {RealInput} gateUp @param {number} dFf @param {RealInput} gradOutput */
   geluTanhAndMulBackward(gateUp, dFf, gradOutput) {
     return this.#andMulBackward('gelu_tanh', gateUp, dFf, gradOutput);
   }
 
-  /** @param {string} act @param {RealArray} gate @param {RealArray} up @param {RealArray} [out] */
+  /** @param {string} act @param {RealInput} gate @param {RealInput} up @param {RealInput} [out] */
   #mul(act, gate, up, out) {
     const wasm = wasmOf(this);
     const n = rowsOf(gate, 'gate', wasm.Real, 1, '1');
@@ -232,7 +233,7 @@ export class Runtime {
     return result;
   }
 
-  /** @param {string} act @param {RealArray} gate @param {RealArray} up @param {RealArray} gradOutput */
+  /** @param {string} act @param {RealInput} gate @param {RealInput} up @param {RealInput} gradOutput */
   #mulBackward(act, gate, up, gradOutput) {
     const wasm = wasmOf(this);
     const n = rowsOf(gate, 'gate', wasm.Real, 1, '1');
@@ -248,7 +249,7 @@ export class Runtime {
     return { gate: wasm.realsAt(dGate, n).slice(), up: wasm.realsAt(dUp, n).slice() };
   }
 
-  /** @param {string} act @param {RealArray} gateUp @param {number} dFf @param {RealArray} [out] */
+  /** @param {string} act @param {RealInput} gateUp @param {number} dFf @param {RealInput} [out] */
   #andMul(act, gateUp, dFf, out) {
     const wasm = wasmOf(this);
     const rows = rowsOf(
@@ -269,7 +270,7 @@ export class Runtime {
     return result;
   }
 
-  /** @param {string} act @param {RealArray} gateUp @param {number} dFf @param {RealArray} gradOutput */
+  /** @param {string} act @param {RealInput} gateUp @param {number} dFf @param {RealInput} gradOutput */
   #andMulBackward(act, gateUp, dFf, gradOutput) {
     const wasm = wasmOf(this);
     const rows = rowsOf(
@@ -377,7 +378,7 @@ function code(wasm, act) {
  * Copies arrays one after the other into the passing block, with room for `extra` reals behind them.
  * Returns the address of each, and of the room.
  * @param {Wasm} wasm
- * @param {RealArray[]} arrays
+ * @param {RealInput[]} arrays
  * @param {number} extra
  */
 function place(wasm, arrays, extra) {

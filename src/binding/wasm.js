@@ -22,7 +22,7 @@ const STATUS = /** @type {const} */ ([
 export class Wasm {
   /** @type {WasmExports} */
   exports;
-  /** Element type of the arithmetic: Float32Array, or Float64Array in the float64 build. */
+  /** Array class of the arithmetic: Float32Array, or Float64Array in the float64 build; see RealArray. @type {Float32ArrayConstructor} */
   Real;
   /** Safetensors dtype of `Real`. @type {'F32' | 'F64'} */
   realDtype;
@@ -45,7 +45,7 @@ export class Wasm {
   #bytes;
   /** @type {DataView} */
   #view;
-  /** @type {Float32Array | Float64Array} */
+  /** @type {Float32Array} */
   #reals;
   #io = { address: 0, bytes: 0 };
   /** Gives memory back when its owner was dropped without dispose(). @type {FinalizationRegistry<number>} */
@@ -61,7 +61,7 @@ export class Wasm {
     );
     this.exports._initialize?.();
     const double = this.exports.real_bytes() === 8;
-    this.Real = double ? Float64Array : Float32Array;
+    this.Real = double ? /** @type {any} */ (Float64Array) : Float32Array;
     this.realDtype = double ? 'F64' : 'F32';
     const { buffer } = this.exports.memory;
     this.#bytes = new Uint8Array(buffer);

@@ -11,10 +11,15 @@ const mlp: GatedMLP = await GatedMLP.create(64, width, {
 });
 const trace = mlp.trace(new Float32Array(64), { hold: [{ unit: 3, value: 0 }] });
 const tokens: number = trace.tokens;
+const gate: Float32Array = trace.gate;
+const y: Float32Array = mlp.forward(new Float32Array(64), { out: new Float32Array(64) });
+const gradients: Record<string, Float32Array> = mlp.backward(trace, y);
 const checkpoint = await openCheckpoint('https://example.org/model.safetensors', {
   onProgress: () => {},
 });
-for (const { prefix, d, dFf } of checkpoint.mlps) console.log(prefix, d, dFf, tokens);
+for (const { prefix, d, dFf } of checkpoint.mlps) {
+  console.log(prefix, d, dFf, tokens, gate.length, gradients.x.length);
+}
 for (const [name, { shape }] of mlp.namedParameters()) console.log(name, shape.length);
 try {
   mlp.forward(new Float32Array(3));
