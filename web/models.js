@@ -12,6 +12,8 @@ export const SHIPPED = {
   prompts: ['english', 'code', 'chat'],
   act: 'silu',
   hiddenUrl: dataUrl(`${PREFIX}-hidden.safetensors`),
+  /** All of its header; of what follows, only one text is read. */
+  hiddenHeaderBytes: 2048,
   promptsUrl: dataUrl(`${PREFIX}-prompts.json`),
   whatIfUrl: dataUrl(`${PREFIX}-whatif.json`),
   checksumsUrl: dataUrl('SHA256SUMS'),

@@ -42,7 +42,7 @@ export async function offlineFile(data) {
   const options = /** @type {const} */ ({ loader: { '.woff2': 'dataurl' } });
   const script = textOf(await bundleScript('bundle/offline-main.js', 'offline-places.js'));
   const styles = textOf(await bundleStyles(html, options));
-  const worker = await bundleScript('worker.js', 'offline-places.js', {
+  const worker = await bundleScript('bundle/offline-worker.js', 'offline-places.js', {
     format: 'iife',
     define: { 'import.meta.url': 'location.href' },
   });

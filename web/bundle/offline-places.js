@@ -1,41 +1,45 @@
 // places.js of the offline file: what the page needs lies gzipped in <script> blocks of the document, which `unpack` turns
-// into blob: addresses before the page starts. The worker is a blob as well, since a page from disk may start no other;
-// its first statement is the table of addresses.
+// into blobs before the page starts. The worker is a blob as well, since a page from disk may start no other. A blob:
+// address means nothing outside of the place that made it, so the worker is sent the blobs and makes its own.
 
 const WORKER = 'worker.js';
 
-/** Addresses by file name; the worker finds the table there. */
-const shared = /** @type {{ unpackedFiles?: Record<string, string> }} */ (
-  /** @type {unknown} */ (globalThis)
-);
-shared.unpackedFiles ??= {};
-const files = shared.unpackedFiles;
-/** @type {Blob | undefined} */
-let workerCode;
+/** @typedef {Record<string, Blob>} Blobs by file name */
 
-export const dataUrl = (/** @type {string} */ name) => files[name];
+/** @type {Blobs} */
+let blobs = {};
+/** @type {Record<string, string>} */
+let addresses = {};
 
-export const wasmUrl = () => files['gated-mlp.wasm'];
+export const dataUrl = (/** @type {string} */ name) => addresses[name];
 
-/** Unpacks every block of the document. Only in the page. */
-export async function unpack() {
-  const blocks = document.querySelectorAll('script[data-file]');
-  await Promise.all(
-    [...blocks].map(async (block) => {
-      const packed = await fetch(`data:;base64,${block.textContent?.trim()}`);
-      const bytes = /** @type {ReadableStream<BufferSource>} */ (packed.body);
-      const stream = bytes.pipeThrough(new DecompressionStream('gzip'));
-      const blob = await new Response(stream).blob();
-      const name = String(block.getAttribute('data-file'));
-      if (name === WORKER) workerCode = blob;
-      else files[name] = URL.createObjectURL(blob);
-      block.remove();
-    }),
+export const wasmUrl = () => addresses['gated-mlp.wasm'];
+
+/** Gives every file an address here. @param {Blobs} files */
+export function adopt(files) {
+  blobs = files;
+  addresses = Object.fromEntries(
+    Object.entries(files).map(([name, blob]) => [name, URL.createObjectURL(blob)]),
   );
 }
 
+/** Unpacks every block of the document. Only in the page. */
+export async function unpack() {
+  const blocks = [...document.querySelectorAll('script[data-file]')];
+  const entries = await Promise.all(
+    blocks.map(async (block) => {
+      const packed = await fetch(`data:;base64,${block.textContent?.trim()}`);
+      const bytes = /** @type {ReadableStream<BufferSource>} */ (packed.body);
+      const stream = bytes.pipeThrough(new DecompressionStream('gzip'));
+      block.remove();
+      return [String(block.getAttribute('data-file')), await new Response(stream).blob()];
+    }),
+  );
+  adopt(Object.fromEntries(entries));
+}
+
 export function startWorker() {
-  const table = `globalThis.unpackedFiles = ${JSON.stringify(files)};\n`;
-  const code = new Blob([table, workerCode ?? ''], { type: 'text/javascript' });
-  return new Worker(URL.createObjectURL(code));
+  const worker = new Worker(addresses[WORKER]);
+  worker.postMessage(blobs);
+  return worker;
 }

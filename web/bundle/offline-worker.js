@@ -1,0 +1,13 @@
+// The offline file's worker: takes the files that the page unpacked, then becomes the worker that it is anywhere else.
+
+import { adopt } from './offline-places.js';
+
+addEventListener(
+  'message',
+  ({ data }) => {
+    adopt(data);
+    // Bundled, this waits for nothing but microtasks, so worker.js listens before the next message is handed out.
+    import('../worker.js');
+  },
+  { once: true },
+);
