@@ -31,9 +31,12 @@ export class FaultServer {
   files = new Map();
   /** @type {LogEntry[]} */
   log = [];
-  /** Requests being answered, now and at most. */
+  /** Requests whose connection is not done with them. */
   active = 0;
+  /** The most that were waiting for the end of their answer at once. */
   mostActive = 0;
+  /** @type {Set<import('node:http').ServerResponse>} */
+  #unanswered = new Set();
   /** @type {Fault | null} */
   fault = null;
   /** Headers of every honest answer. @type {Record<string, string>} */
@@ -96,8 +99,12 @@ export class FaultServer {
     const entry = { method: request.method ?? '', path, range, headers: request.headers, sent: 0 };
     this.log.push(entry);
     this.active += 1;
-    this.mostActive = Math.max(this.mostActive, this.active);
+    this.#unanswered.add(response);
+    this.mostActive = Math.max(this.mostActive, this.#unanswered.size);
+    // Sent whole comes before the client's next request, closed may come after it.
+    response.on('finish', () => this.#unanswered.delete(response));
     response.on('close', () => {
+      this.#unanswered.delete(response);
       this.active -= 1;
     });
     response.on('error', () => {});
