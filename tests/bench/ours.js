@@ -57,7 +57,7 @@ function ourContestant(runtime, variant, dtype) {
     ours: true,
     async load(weights) {
       const { d, dFf } = weights;
-      const state = stateDict(weights);
+      const state = stateDict(weights, dtype === 'bfloat16' ? 'BF16' : 'F32');
       const start = now();
       const mlp = await GatedMLP.create(d, dFf, { dtype: /** @type {any} */ (dtype), runtime });
       mlp.loadStateDict(state);
@@ -101,15 +101,27 @@ export const plainLoops = {
   },
 };
 
-/** @param {Weights} weights */
-export function stateDict({ d, dFf, gate, up, down }) {
+/**
+ * As a checkpoint would hold them.
+ * @param {Weights} weights which bfloat16 represents exactly
+ * @param {'F32' | 'BF16'} [dtype]
+ */
+export function stateDict({ d, dFf, gate, up, down }, dtype = 'F32') {
   /** @param {Float32Array} values @param {number[]} shape */
-  const entry = (values, shape) => ({ dtype: 'F32', shape, data: new Uint8Array(values.buffer) });
+  const entry = (values, shape) => {
+    const held = dtype === 'F32' ? values : upperHalves(values);
+    return { dtype, shape, data: new Uint8Array(held.buffer) };
+  };
   return new Map([
     ['gate_proj.weight', entry(gate, [dFf, d])],
     ['up_proj.weight', entry(up, [dFf, d])],
     ['down_proj.weight', entry(down, [d, dFf])],
   ]);
+}
+
+/** @param {Float32Array} values */
+function upperHalves(values) {
+  return Uint16Array.from(new Uint32Array(values.buffer), (word) => word >>> 16);
 }
 
 /**

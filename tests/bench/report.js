@@ -86,7 +86,7 @@ export function caseText({ shape, tokens, stream, peaks, rows }) {
   const head = `${shape}  T=${tokens}${tokens === 1 ? ' cold' : ''}  (limits: ${stream.toFixed(1)} GB/s, ${limits.join(', ')})`;
   const lines = [...rows]
     .sort((a, b) => a.ms - b.ms)
-    .map(({ name, ms, gflops, gbps, ratio, share, error }) =>
+    .map(({ name, ms, gflops, gbps, ratio, share, error, setupMs }) =>
       [
         name.padEnd(34),
         ms.toFixed(3).padStart(10),
@@ -95,9 +95,10 @@ export function caseText({ shape, tokens, stream, peaks, rows }) {
         `${ratio.toFixed(2)}x`.padStart(9),
         (share === null ? '' : `${(100 * share).toFixed(0)} %`).padStart(8),
         error.toExponential(1).padStart(10),
+        setupMs.toFixed(0).padStart(10),
       ].join(''),
     );
-  const titles = `${''.padEnd(34)}        ms  GFLOP/s    GB/s  vs peer   share     error`;
+  const titles = `${''.padEnd(34)}        ms  GFLOP/s    GB/s  vs peer   share     error set-up ms`;
   return [head, titles, ...lines, ''].join('\n');
 }
 
