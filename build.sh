@@ -11,6 +11,7 @@
 #   bash build.sh fuzz CC OUT FILE...   the same under sanitizers with libFuzzer's main; CC is a clang
 #   bash build.sh quick CC OUT FILE...  the same, quick to compile (with -c: one object)
 #   bash build.sh shared CC OUT FILE... a native shared library of FILEs
+#   In the native modes, an OUT that ends in / is a folder for the objects alone.
 #
 # EMCC names another emcc. The flags mean the same to Emscripten 3.1.6 (Debian 12) and 3.1.69 (Debian 13).
 set -euo pipefail
@@ -84,11 +85,20 @@ use_relaxed_toolchain() {
   link_flags=(-O1 -Wl,--strip-all -sERROR_ON_WASM_CHANGES_AFTER_LINK)
 }
 
-build_native() { # build_native CC OUT FILE-OR-FLAG...
-  local cc=$1 out=$2
+build_native() { # build_native CC OUT FILE-OR-FLAG...; an OUT that ends in / is a folder for one object per FILE
+  local cc=$1 out=$2 argument flags=()
   shift 2
-  mkdir -p "$(dirname "$out")"
-  "$cc" "${c_flags[@]}" -Isrc/core "$@" -o "$out" -pthread -lm
+  mkdir -p "$(dirname "${out}x")"
+  if [[ $out != */ ]]; then
+    "$cc" "${c_flags[@]}" -Isrc/core "$@" -o "$out" -pthread -lm
+    return
+  fi
+  for argument in "$@"; do if [[ $argument != *.c ]]; then flags+=("$argument"); fi; done
+  for argument in "$@"; do
+    if [[ $argument == *.c ]]; then
+      "$cc" "${c_flags[@]}" -Isrc/core "${flags[@]}" -c "$argument" -o "$out$(basename "$argument" .c).o"
+    fi
+  done
 }
 
 case ${1:-simd128} in

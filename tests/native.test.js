@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findSanitizingCompilers } from './helpers/tools.js';
-import { nativeTests, runNativeTest } from './native/run.js';
+import { nativeTests, PRECISIONS, runNativeTest } from './native/run.js';
 
 const [compiler] = findSanitizingCompilers();
 
@@ -12,9 +12,11 @@ test('there is a compiler with sanitizers, and something to compile', () => {
   assert.ok(nativeTests().length > 0);
 });
 
-for (const source of nativeTests()) {
-  test(`${source} passes under ASan and UBSan`, (t) => {
-    const lines = runNativeTest(compiler, source).trimEnd().split('\n');
-    t.diagnostic(`${lines.length} lines, the last: ${lines.at(-1)}`);
-  });
+for (const [precision, flags] of Object.entries(PRECISIONS)) {
+  for (const source of nativeTests()) {
+    test(`${source} in ${precision} passes under ASan and UBSan`, (t) => {
+      const lines = runNativeTest(compiler, source, flags).trimEnd().split('\n');
+      t.diagnostic(`${lines.length} lines, the last: ${lines.at(-1)}`);
+    });
+  }
 }

@@ -21,6 +21,28 @@ export function nativeTests() {
   return cFiles('tests/native').filter((path) => basename(path).startsWith('test_'));
 }
 
+/** Objects of src/core and of the support files, compiled once for all programs of a process. @type {Map<string, string[]>} */
+const objectsOf = new Map();
+
+/**
+ * @param {string} compiler
+ * @param {'native' | 'fast'} mode
+ * @param {string[]} flags
+ */
+function commonObjects(compiler, mode, flags) {
+  const folder = `build/${mode}/${basename(compiler)}${flags.join('')}/`;
+  const made = objectsOf.get(folder);
+  if (made) return made;
+  const support = cFiles('tests/native').filter(
+    (path) => !/^int main\(/m.test(readFileSync(`${root}${path}`, 'utf8')),
+  );
+  const core = cFiles('src/core').filter((path) => basename(path) !== 'exports.c');
+  output('bash', ['build.sh', mode, compiler, folder, ...core, ...support, ...flags]);
+  const objects = [...core, ...support].map((path) => `${folder}${basename(path, '.c')}.o`);
+  objectsOf.set(folder, objects);
+  return objects;
+}
+
 /**
  * Builds one program. Throws with what the compiler said unless it compiles without a warning.
  * @param {string} compiler
@@ -31,11 +53,8 @@ export function nativeTests() {
  */
 export function buildNative(compiler, source, mode = 'native', flags = []) {
   const program = `build/${mode}/${basename(compiler)}/${basename(source, '.c')}${flags.join('')}`;
-  const support = cFiles('tests/native').filter(
-    (path) => !/^int main\(/m.test(readFileSync(`${root}${path}`, 'utf8')),
-  );
-  const core = cFiles('src/core').filter((path) => basename(path) !== 'exports.c');
-  output('bash', ['build.sh', mode, compiler, program, source, ...support, ...core, ...flags]);
+  const objects = commonObjects(compiler, mode, flags);
+  output('bash', ['build.sh', mode, compiler, program, source, ...objects, ...flags]);
   return program;
 }
 
@@ -43,11 +62,15 @@ export function buildNative(compiler, source, mode = 'native', flags = []) {
  * Builds and runs one test program under sanitizers. Throws with all it printed unless it exits with 0.
  * @param {string} compiler
  * @param {string} source
+ * @param {string[]} [flags]
  * @returns {string} what it printed
  */
-export function runNativeTest(compiler, source) {
-  return output(buildNative(compiler, source), []);
+export function runNativeTest(compiler, source, flags) {
+  return output(buildNative(compiler, source, 'native', flags), []);
 }
+
+/** What every program is built as: real = float, and real = double. @type {Record<string, string[]>} */
+export const PRECISIONS = { float32: [], float64: ['-DGATED_MLP_FLOAT64'] };
 
 /**
  * Runs a program in the root folder.
@@ -70,14 +93,15 @@ export function output(program, args) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   let failed = 0;
   for (const compiler of findSanitizingCompilers()) {
-    for (const source of nativeTests()) {
-      try {
-        console.log(`ok   ${compiler} ${source}\n${runNativeTest(compiler, source).trimEnd()}`);
-      } catch (error) {
-        failed += 1;
-        console.log(
-          `FAIL ${compiler} ${source}\n${error instanceof Error ? error.message : error}`,
-        );
+    for (const [precision, flags] of Object.entries(PRECISIONS)) {
+      for (const source of nativeTests()) {
+        const what = `${compiler} ${precision} ${source}`;
+        try {
+          console.log(`ok   ${what}\n${runNativeTest(compiler, source, flags).trimEnd()}`);
+        } catch (error) {
+          failed += 1;
+          console.log(`FAIL ${what}\n${error instanceof Error ? error.message : error}`);
+        }
       }
     }
   }
