@@ -2,7 +2,7 @@
 // refused by name. The network's misbehaviour is in faults.test.js and network.test.js, the families' values in families.test.js.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
@@ -128,6 +128,12 @@ test('paths, file: URLs and folders on disk are read by position', async () => {
   assert.equal(missing.code, 'ERR_HTTP');
   assert.match(missing.message, /nowhere\.safetensors: cannot be read \(ENOENT/);
   assert.match((await failure(open(join(folder, 'nowhere')))).message, /nowhere: /);
+  const odd = join(folder, 'odd');
+  mkdirSync(join(odd, 'config.json'), { recursive: true });
+  writeFileSync(join(odd, 'model.safetensors'), single);
+  const unreadable = await failure(open(odd));
+  assert.equal(unreadable.code, 'ERR_HTTP');
+  assert.match(unreadable.message, /config\.json: cannot be read \(EISDIR/);
 });
 
 test('a file on disk that is replaced between reads is read anew or refused, never mixed', async () => {
