@@ -19,6 +19,7 @@ export class ClassBar {
     button: el('button', { type: 'button', class: 'legend', 'data-class': name }),
   }));
   #negative = el('b');
+  #note = byId('class-note');
   #slider = /** @type {HTMLInputElement} */ (byId('tau-slider'));
   #box = /** @type {HTMLInputElement} */ (byId('tau'));
 
@@ -50,7 +51,8 @@ export class ClassBar {
   }
 
   /** @param {Scene} scene */
-  update({ counts, state }) {
+  update({ counts, state, numbers }) {
+    this.#note.textContent = classNote(numbers, state.tau);
     const { counts: here, negative } = counts[state.token];
     this.#negative.textContent = String(negative);
     this.#parts.forEach(({ name, bar, count, button }, i) => {
@@ -65,6 +67,18 @@ export class ClassBar {
     // What is being typed is not written over.
     if (document.activeElement !== this.#box) this.#box.value = String(state.tau);
   }
+}
+
+/**
+ * What has to be said where the three classes are not what they usually are.
+ * @param {import('./scene.js').Numbers} numbers
+ * @param {number} tau
+ */
+function classNote({ shape, act }, tau) {
+  const notes = text.classNotes;
+  if (shape.depth === Infinity) return notes.unbounded;
+  if (shape.depth > 0) return tau >= shape.depth ? notes.pastDip(number(shape.depth)) : '';
+  return act === 'sigmoid' ? notes.sigmoid : notes.relu;
 }
 
 /** @param {number} position */

@@ -2,6 +2,7 @@
 // They hand changes to the page; the function that comes back shows a state on them.
 
 import { COLOUR_KEYS } from './colouring.js';
+import { ACT_KEYS } from './definitions.js';
 import { byId, el } from './dom.js';
 import { SHIPPED } from './models.js';
 import { SORT_KEYS } from './orders.js';
@@ -43,6 +44,10 @@ export function bindControls({ change, leaveForeign, openDialog }) {
     'colour-select',
     COLOUR_KEYS.map((key) => [key, text.colours[key]]),
   );
+  const act = fillSelect(
+    'act-select',
+    ACT_KEYS.map((key) => [key, text.acts[key]]),
+  );
   const unit = /** @type {HTMLInputElement} */ (byId('unit-box'));
   const token = /** @type {HTMLSelectElement} */ (byId('token-select'));
   /** @param {State} state */
@@ -68,6 +73,7 @@ export function bindControls({ change, leaveForeign, openDialog }) {
   colour.addEventListener('change', () =>
     change({ by: /** @type {State['by']} */ (colour.value) }),
   );
+  act.addEventListener('change', () => change({ act: /** @type {State['act']} */ (act.value) }));
   unit.addEventListener('change', () => {
     if (/^\d+$/.test(unit.value)) change({ unit: Number(unit.value), whatIf: null });
   });

@@ -11,6 +11,17 @@ export const MAX_TAU = 1;
 /** Thresholds that have a name or a history; the slider marks them, and the dip of the activation. */
 export const MARKED_TAUS = [0.01, 0.05, 0.1];
 
+/** Activations that the page can put on the same weights, in the order of its switch. */
+export const ACT_KEYS = /** @type {const} */ ([
+  'silu',
+  'gelu_tanh',
+  'gelu',
+  'relu',
+  'sigmoid',
+  'none',
+]);
+/** @typedef {(typeof ACT_KEYS)[number]} ActKey */
+
 /** Classes of a cell, in the order in which every bar, legend and table lists them. */
 export const SHUT = 0;
 export const CROSSING = 1;
@@ -22,12 +33,14 @@ export const CLASS_NAMES = /** @type {const} */ (['shut', 'crossing', 'leaking',
 
 /**
  * Where an activation bends. `shutBelow`: closed cells left of it are saturated ("shut"), right of it they are passing
- * through zero ("crossing"). `depth`: the most negative value act can take, as a positive number; 0 where it has no dip.
+ * through zero ("crossing"). `depth`: the most negative value act can take, as a positive number; 0 where it has no
+ * negative side, Infinity where it has no floor (a = g).
  * @typedef {{ shutBelow: number, depth: number }} ActShape
  */
 
 /**
- * The class of one cell.
+ * The class of one cell. Leaking means: as negative as a floor allows. Without a floor (a = g) nothing leaks, and a gate is
+ * open to either side.
  * @param {number} gate
  * @param {number} act
  * @param {number} tau
@@ -36,7 +49,7 @@ export const CLASS_NAMES = /** @type {const} */ (['shut', 'crossing', 'leaking',
  */
 export function classOf(gate, act, tau, shape) {
   if (act >= tau) return OPEN;
-  if (act <= -tau) return LEAKING;
+  if (act <= -tau) return shape.depth === Infinity ? OPEN : LEAKING;
   return gate < shape.shutBelow ? SHUT : CROSSING;
 }
 

@@ -14,6 +14,7 @@ import { floats, ShownLayer } from './shown-layer.js';
 /** @typedef {import('./protocol.js').Source} Source */
 /** @typedef {import('./protocol.js').Emit} Emit */
 /** @typedef {import('./shown-layer.js').Layer} Layer */
+/** @typedef {import('./shown-layer.js').Activation} Activation */
 
 export class Engine {
   /** @type {Promise<Runtime> | null} */
@@ -25,6 +26,8 @@ export class Engine {
   /** @type {import('../src/binding/index.js').Checkpoint | null} */
   #opened = null;
   #abort = new AbortController();
+  /** Sampled activations, by name. @type {Map<string, Promise<Activation>>} */
+  #activations = new Map();
   /** @type {ShownLayer | null} */
   #shown = null;
 
@@ -42,13 +45,14 @@ export class Engine {
 
   /**
    * @param {Source} source
+   * @param {import('./protocol.js').ActChoice} act
    * @param {Emit} emit
    * @returns {Promise<import('./protocol.js').TraceMessage>} its arrays can be transferred
    */
-  async show(source, emit) {
+  async show(source, act, emit) {
     this.cancel();
     const { signal } = this.#abort;
-    const runtime = await this.#start();
+    const runtime = await this.runtime();
     const key = source.kind === 'shipped' ? `shipped ${source.layer}` : `probe ${source.prefix}`;
     let layer = this.#layers.get(key);
     const x = await this.#statesFor(source);
@@ -56,8 +60,10 @@ export class Engine {
       layer = await this.#load(source, x, runtime, emit, signal);
       this.#layers.set(key, layer);
     }
+    const used = act ?? layer.mlp.act;
+    const activation = await this.#activation(used, runtime);
     signal.throwIfAborted();
-    this.#shown = new ShownLayer(layer, x);
+    this.#shown = new ShownLayer(layer, x, { act: used, activation });
     return this.#shown.message;
   }
 
@@ -83,7 +89,7 @@ export class Engine {
    */
   async open(url) {
     this.cancel();
-    const runtime = await this.#start();
+    const runtime = await this.runtime();
     this.#opened = await openCheckpoint(url, { signal: this.#abort.signal, runtime });
     const mlps = this.#opened.mlps.map(
       ({ prefix, layer, expert, d, dFf, act, dtype, byteLength }) => ({
@@ -100,10 +106,21 @@ export class Engine {
     return { mlps };
   }
 
-  #start() {
+  /** The one runtime of the page. */
+  runtime() {
     // The build whose results are the same bits on every machine: a figure on a screen can be checked elsewhere.
     this.#runtime ??= Runtime.create({ variant: 'simd128', wasm: wasmUrl() });
     return this.#runtime;
+  }
+
+  /**
+   * @param {string} act
+   * @param {Runtime} runtime
+   */
+  #activation(act, runtime) {
+    const sampled = this.#activations.get(act) ?? sampleActivation(act, runtime);
+    this.#activations.set(act, sampled);
+    return sampled;
   }
 
   /** @param {Source} source */
@@ -118,7 +135,7 @@ export class Engine {
   /** @param {string} name */
   async #captured(name) {
     this.#hidden ??= openCheckpoint(SHIPPED.hiddenUrl, {
-      runtime: await this.#start(),
+      runtime: await this.runtime(),
       firstBytes: SHIPPED.hiddenHeaderBytes,
     });
     const { data } = await (await this.#hidden).read(name);
@@ -146,7 +163,7 @@ export class Engine {
       : checkpoint.mlps.find(({ prefix }) => prefix === source.prefix);
     if (entry === undefined) throw new Error('no gated MLP in this file');
     const act = entry.act ?? SHIPPED.act;
-    const activation = await sampleActivation(act, runtime);
+    const activation = await this.#activation(act, runtime);
     const mlp = await GatedMLP.fromCheckpoint(checkpoint, {
       prefix: entry.prefix,
       act,
@@ -158,7 +175,7 @@ export class Engine {
     const weights = new Map(mlp.namedParameters());
     const down = floats(weights.get('down_proj.weight')?.data);
     const norms = columnNorms(down, entry.d, entry.dFf);
-    return { mlp, norms, activation, digest: recorder.digest() };
+    return { mlp, norms, digest: recorder.digest() };
   }
 }
 

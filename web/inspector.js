@@ -112,10 +112,11 @@ export class Inspector {
    * @param {Cell} cell
    */
   #updateGate(scene, cell) {
-    const { gate, activated, dFf, curve, shape, act } = scene.numbers;
+    const { gate, activated, up, dFf, curve, shape, act } = scene.numbers;
     const i = cell.token * dFf + cell.unit;
     const gateClass = scene.classAt(cell);
-    const sentence = text.classSentences[gateClass];
+    const u = up === null ? '\u2026' : number(up[i]);
+    const sentence = text.classSentences[gateClass](number(activated[i]), u);
     const chip = el('span', {
       class: `swatch band-${CLASS_NAMES[gateClass]}`,
       'aria-hidden': 'true',

@@ -7,6 +7,7 @@ import { onSchemeChange } from './colours.js';
 import { bindControls } from './controls.js';
 import { byId } from './dom.js';
 import { bindExports } from './exports.js';
+import { LessonDoor } from './lesson-door.js';
 import { errorInWords, LoadDialog } from './load-dialog.js';
 import { SHIPPED } from './models.js';
 import { startWorker } from './places.js';
@@ -14,7 +15,7 @@ import { WorkerClient } from './protocol.js';
 import { numbersOfPreview, numbersOfTrace, Scene } from './scene.js';
 import { NOTHING_HELD } from './state.js';
 import { StateStore } from './state-store.js';
-import { text } from './text.js';
+import { actName, text } from './text.js';
 import { hideParts, Views } from './views.js';
 
 /** @typedef {import('./state.js').State} State */
@@ -51,6 +52,7 @@ class Page {
     pin: (cell) => this.#pin(cell),
     toggleClosed: (cell) => this.#toggleClosed(cell),
   });
+  #lesson = new LessonDoor(this.#client, (lesson) => this.#change({ lesson }, true));
   #dialog = new LoadDialog(this.#client, (mlp) => this.#showForeign(mlp));
 
   constructor() {
@@ -72,6 +74,7 @@ class Page {
       this.#views.recolour();
       this.#schedule();
     });
+    this.#schedule();
   }
 
   get #state() {
@@ -92,10 +95,7 @@ class Page {
     const before = this.#foreign;
     this.#foreign = mlp;
     try {
-      await this.#run(
-        { kind: 'probe', prefix: mlp.prefix },
-        { token: 0, unit: null, ...NOTHING_HELD },
-      );
+      await this.#run(this.#source(), { token: 0, unit: null, ...NOTHING_HELD });
     } catch (error) {
       this.#foreign = before;
       throw error;
@@ -103,14 +103,20 @@ class Page {
   }
 
   async #load() {
-    const { layer, prompt } = this.#state;
     try {
-      await this.#run({ kind: 'shipped', layer, prompt }, {});
+      await this.#run(this.#source(), {});
     } catch (error) {
       if (/** @type {Error} */ (error).name === 'AbortError') return;
       this.#badge.show('bad', text.badge.failed(errorInWords(error)));
       this.#notice(text.loadFailed(errorInWords(error)));
     }
+  }
+
+  /** @returns {import('./protocol.js').Source} */
+  #source() {
+    const { layer, prompt } = this.#state;
+    if (this.#foreign === null) return { kind: 'shipped', layer, prompt };
+    return { kind: 'probe', prefix: this.#foreign.prefix };
   }
 
   /**
@@ -122,7 +128,7 @@ class Page {
     const load = ++this.#loads;
     if (source.kind === 'shipped') this.#badge.show('pending', text.badge.running);
     document.body.dataset.status = 'loading';
-    const trace = await this.#client.request('show', { source });
+    const trace = await this.#client.request('show', { source, act: this.#state.act });
     if (load !== this.#loads) return;
     this.#store.state = { ...this.#state, ...patch };
     this.#receive(numbersOfTrace(trace, this.#pieces(trace.tokens), source.kind === 'shipped'));
@@ -134,7 +140,8 @@ class Page {
     }
     const { layer, prompt } = source;
     const { state, words } = verdict(await this.#client.request('verify', { layer, prompt }));
-    if (load === this.#loads) this.#badge.show(state, words);
+    const own = trace.act === trace.ownAct ? '' : text.badge.ownAct(actName(trace.ownAct));
+    if (load === this.#loads) this.#badge.show(state, words + own);
   }
 
   /** @param {number} tokens */
@@ -186,8 +193,9 @@ class Page {
 
   /** @param {State} before */
   #follow(before) {
-    const moved = before.layer !== this.#state.layer || before.prompt !== this.#state.prompt;
-    if (moved && this.#foreign === null) this.#load();
+    const { layer, prompt, act } = this.#state;
+    const moved = before.layer !== layer || before.prompt !== prompt;
+    if (before.act !== act || (moved && this.#foreign === null)) this.#load();
     this.#schedule();
   }
 
@@ -206,7 +214,8 @@ class Page {
     this.#views.place(name, this.#foreign === null ? words : { label: text.probeModel, quote: '' });
     this.#showControls(this.#state);
     hideParts(this.#state.hide);
-    if (this.#numbers === null) return;
+    this.#lesson.update(this.#state.lesson);
+    if (this.#numbers === null || this.#state.lesson !== null) return;
     const scene = new Scene(this.#numbers, this.#state, this.#hover, this.#scene);
     this.#scene = scene;
     this.#analysis.follow(scene);
@@ -215,7 +224,7 @@ class Page {
   }
 
   #guesses() {
-    if (this.#foreign !== null) return null;
+    if (this.#foreign !== null || this.#numbers?.act !== this.#numbers?.ownAct) return null;
     return guessesFor(this.#recorded, this.#state, this.#promptTokens());
   }
 

@@ -1,10 +1,12 @@
 // Orders and sets of units at a token: how the map's columns are sorted, a unit's rank, which units a set names, and in which
 // order the error curves drop them. Pure functions on the arrays of a trace; the words are those of definitions.js.
 
+import { CROSSING, classOf, LEAKING } from './definitions.js';
+
 /**
  * The parts of a trace that units are ordered by; contribution and up are null while the layer is still landing.
  * @typedef {{ gate: Float32Array, act: Float32Array, up: Float32Array | null, hidden: Float32Array | null,
- *   contribution: Float32Array | null, dFf: number }} Traced
+ *   contribution: Float32Array | null, dFf: number, shape: import('./definitions.js').ActShape }} Traced
  */
 
 /** @typedef {'mean' | 'c' | 'a' | 'g' | 'index'} SortKey */
@@ -76,14 +78,18 @@ export const KEPT_BY_LEAST = 512;
  * @returns {number[]}
  */
 export function unitsOf(trace, token, set, tau) {
-  const { gate, act, dFf } = trace;
+  const { gate, act, dFf, shape } = trace;
   if (set === 'least') return [...unitOrder(trace, token, 'c').subarray(KEPT_BY_LEAST)];
   const units = [];
   for (let unit = 0; unit < dFf; unit++) {
     const i = token * dFf + unit;
-    const belongs =
-      set === 'closed' ? Math.abs(act[i]) < tau : set === 'leaking' ? act[i] <= -tau : gate[i] < 0;
-    if (belongs) units.push(unit);
+    const gateClass = classOf(gate[i], act[i], tau, shape);
+    const belongs = {
+      closed: gateClass <= CROSSING,
+      leaking: gateClass === LEAKING,
+      negative: gate[i] < 0,
+    };
+    if (belongs[set]) units.push(unit);
   }
   return units;
 }

@@ -4,6 +4,7 @@
 /** @typedef {import('./definitions.js').ActShape} ActShape */
 /** @typedef {{ g: Float32Array, a: Float32Array }} ActCurve  samples of act, ascending g */
 /** @typedef {{ kind: 'shipped', layer: number, prompt: string } | { kind: 'probe', prefix: string }} Source */
+/** An activation on the weights; null: the one they were trained with. @typedef {string | null} ActChoice */
 
 /**
  * One layer run on one text. Arrays are [tokens, dFf], row-major; columnNorms is [dFf].
@@ -11,7 +12,9 @@
  * @property {number} tokens
  * @property {number} d
  * @property {number} dFf
- * @property {string} act
+ * @property {string} act  the activation of these numbers
+ * @property {string} ownAct  the one the model was trained with
+ * @property {Float32Array | null} actChange  per token, ||y - y of the own act|| / ||the latter||; null where act is the own
  * @property {string} dtype
  * @property {ActCurve} curve
  * @property {ActShape} shape
@@ -52,12 +55,17 @@
 /**
  * Every request by name: what is sent and what comes back.
  * @typedef {object} Requests
- * @property {{ send: { source: Source }, answer: TraceMessage }} show
+ * @property {{ send: { source: Source, act: ActChoice }, answer: TraceMessage }} show
  * @property {{ send: { layer: number, prompt: string }, answer: VerifyMessage }} verify
  * @property {{ send: { token: number, holds: Hold[] }, answer: EffectMessage }} hold
  * @property {{ send: { token: number }, answer: ErrorCurves }} curves
  * @property {{ send: { url: string }, answer: { mlps: MlpSummary[] } }} open
  * @property {{ send: Record<string, never>, answer: Record<string, never> }} cancel
+ * @property {{ send: { runs: Record<string, import('./lesson-bench.js').TinyRun> },
+ *   answer: Record<string, import('./lesson-bench.js').TinyTrace> }} lessonRuns
+ * @property {{ send: { act: string }, answer: { curve: ActCurve, shape: ActShape } }} lessonCurve
+ * @property {{ send: import('./lesson-bench.js').WidthQuestion,
+ *   answer: { twoThirds: number, multiplied: number, dFf: number } }} lessonWidth
  */
 
 /** @typedef {{ progress: ProgressMessage, preview: PreviewMessage }} Events */

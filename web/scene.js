@@ -26,7 +26,9 @@ import { text } from './text.js';
  * @property {Float32Array | null} columnNorms
  * @property {import('./protocol.js').ActCurve} curve
  * @property {import('./protocol.js').ActShape} shape
- * @property {string} act
+ * @property {string} act  '' until the whole layer is here
+ * @property {string} ownAct
+ * @property {Float32Array | null} actChange
  * @property {boolean} isShipped  a shipped layer on a shipped text, not a probe
  */
 
@@ -52,6 +54,8 @@ export function numbersOfPreview(preview, pieces) {
     contribution: null,
     columnNorms: null,
     act: '',
+    ownAct: '',
+    actChange: null,
     isShipped: false,
   };
   return { ...preview, ...missing, arrived: preview.rows, pieces: pieces.map(readable) };
@@ -101,8 +105,8 @@ export class Scene {
 
   /** What the definitions work on. @returns {import('./orders.js').Traced} */
   get traced() {
-    const { gate, activated, up, hidden, contribution, dFf } = this.numbers;
-    return { gate, act: activated, up, hidden, contribution, dFf };
+    const { gate, activated, up, hidden, contribution, dFf, shape } = this.numbers;
+    return { gate, act: activated, up, hidden, contribution, dFf, shape };
   }
 
   /** The cell to look into: the one pointed at, else the pinned unit at the selected token. */

@@ -11,8 +11,7 @@ import { dropOrder, SCORES } from './orders.js';
 
 /** @typedef {import('../src/binding/index.js').GatedMLP} GatedMLP */
 /** @typedef {Awaited<ReturnType<typeof import('./act-curve-samples.js').sampleActivation>>} Activation */
-/** A layer that is in memory. @typedef {{ mlp: GatedMLP, norms: Float32Array, activation: Activation,
- *   digest: Promise<string | null> }} Layer */
+/** A layer that is in memory. @typedef {{ mlp: GatedMLP, norms: Float32Array, digest: Promise<string | null> }} Layer */
 
 const CHANNELS_SHOWN = 10;
 /** Points of an error curve, from nothing dropped to everything. */
@@ -26,8 +25,12 @@ export const floats = (array) => /** @type {Float32Array} */ (array);
 
 export class ShownLayer {
   #mlp;
+  /** @type {string} */
+  #act;
   #x;
+  /** The output with the activation on show, and with the one that the model was trained with. [tokens, d] */
   #y;
+  #ownY;
   /** @type {import('./orders.js').Traced} */
   #traced;
   /** What goes to the page; its arrays are transferred there, so it can be sent once. @type {import('./protocol.js').TraceMessage} */
@@ -36,15 +39,18 @@ export class ShownLayer {
   /**
    * @param {Layer} layer
    * @param {Float32Array} x [tokens, d]
+   * @param {{ act: string, activation: Activation }} shown the activation, and its samples
    */
-  constructor({ mlp, norms, activation }, x) {
-    const trace = mlp.trace(x);
+  constructor({ mlp, norms }, x, { act: shownAct, activation }) {
+    const trace = mlp.trace(x, { act: shownAct });
     const [gate, act, up, hidden] = [trace.gate, trace.act, trace.up, trace.hidden].map(floats);
     const contribution = contributions(hidden, norms);
     this.#mlp = mlp;
+    this.#act = shownAct;
     this.#x = x;
     this.#y = floats(trace.output);
     trace.dispose();
+    this.#ownY = shownAct === mlp.act ? this.#y : floats(mlp.forward(x));
     this.#traced = {
       gate: gate.slice(),
       act: act.slice(),
@@ -52,6 +58,7 @@ export class ShownLayer {
       hidden: hidden.slice(),
       contribution: contribution.slice(),
       dFf: mlp.dFf,
+      shape: activation.shape,
     };
     this.message = {
       tokens: x.length / mlp.d,
@@ -61,7 +68,9 @@ export class ShownLayer {
       activated: act,
       d: mlp.d,
       dFf: mlp.dFf,
-      act: mlp.act,
+      act: shownAct,
+      ownAct: mlp.act,
+      actChange: this.#actChange(),
       dtype: mlp.dtype,
       contribution,
       columnNorms: norms,
@@ -70,11 +79,11 @@ export class ShownLayer {
   }
 
   /**
-   * Recomputes nothing: the output on show was computed from these weights.
+   * Recomputes nothing: the output was computed from these weights, with the model's own activation.
    * @param {Float32Array} reference  [tokens, d]
    */
   errorAgainst(reference) {
-    return largestTokenError(this.#y, reference, this.#mlp.d);
+    return largestTokenError(this.#ownY, reference, this.#mlp.d);
   }
 
   /**
@@ -85,7 +94,7 @@ export class ShownLayer {
    */
   hold(token, holds) {
     const { x, y } = this.#tokenAt(token);
-    const trace = this.#mlp.trace(x, { hold: holds });
+    const trace = this.#mlp.trace(x, { act: this.#act, hold: holds });
     const after = floats(trace.output);
     trace.dispose();
     const channels = mostMovedChannels(y, after, CHANNELS_SHOWN);
@@ -113,13 +122,23 @@ export class ShownLayer {
       const hold = dropped.flatMap((count, copy) =>
         Array.from(order.subarray(0, count), (unit) => ({ unit, token: copy, value: 0 })),
       );
-      const trace = this.#mlp.trace(copies, { hold });
+      const trace = this.#mlp.trace(copies, { act: this.#act, hold });
       const outputs = floats(trace.output);
       trace.dispose();
       return dropped.map((_, i) => outputChange(y, outputs.subarray(i * d, (i + 1) * d)).relative);
     });
     const [a, u, h, c] = errors;
     return { dropped, errors: { a, u, h, c } };
+  }
+
+  /** How far another activation moves the output of each token. */
+  #actChange() {
+    if (this.#ownY === this.#y) return null;
+    const { d } = this.#mlp;
+    return Float32Array.from({ length: this.#y.length / d }, (_, token) => {
+      const [own, shown] = [this.#ownY, this.#y].map((y) => y.subarray(token * d, (token + 1) * d));
+      return outputChange(own, shown).relative;
+    });
   }
 
   /** @param {number} token */

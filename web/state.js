@@ -3,7 +3,7 @@
 // or of a text ever gets into the URL.
 
 import { COLOUR_KEYS } from './colouring.js';
-import { CLASS_NAMES, DEFAULT_TAU, MAX_TAU, MIN_TAU } from './definitions.js';
+import { ACT_KEYS, CLASS_NAMES, DEFAULT_TAU, MAX_TAU, MIN_TAU } from './definitions.js';
 import { OPENING, SHIPPED } from './models.js';
 import { SORT_KEYS, UNIT_SETS } from './orders.js';
 
@@ -29,10 +29,12 @@ export const HIDEABLE = [
  * @property {number} token   selected token, from 0
  * @property {number | null} unit    pinned unit
  * @property {number} tau
+ * @property {import('./definitions.js').ActKey | null} act  an activation on the same weights; null: the model's own
  * @property {import('./orders.js').SortKey} sort
  * @property {import('./colouring.js').ColourKey} by  what the map's colours mean
  * @property {import('./definitions.js').ClassName | null} only  the one class that is shown
  * @property {number | null} tour  stop of the tour, from 1
+ * @property {number | null} lesson  step of the lesson, from 1, which then takes the place of the gates
  * @property {string[]} hide  controls that a teacher's link leaves out
  * @property {number[]} closed  units closed by hand, at the selected token
  * @property {import('./orders.js').UnitSet | null} set  a whole set closed there
@@ -51,10 +53,12 @@ export function openingState() {
   return {
     ...OPENING,
     tau: DEFAULT_TAU,
+    act: null,
     sort: 'mean',
     by: 'class',
     only: null,
     tour: null,
+    lesson: null,
     hide: [],
     ...NOTHING_HELD,
   };
@@ -85,6 +89,10 @@ const KEYS = /** @type {const} */ ({
       return tau >= MIN_TAU && tau <= MAX_TAU ? tau : null;
     },
   },
+  act: {
+    field: 'act',
+    read: (/** @type {string} */ text) => ACT_KEYS.find((key) => key === text) ?? null,
+  },
   sort: {
     field: 'sort',
     read: (/** @type {string} */ text) => SORT_KEYS.find((key) => key === text) ?? null,
@@ -105,6 +113,10 @@ const KEYS = /** @type {const} */ ({
     read: (/** @type {string} */ text) => CLASS_NAMES.find((name) => name === text) ?? null,
   },
   tour: { field: 'tour', read: count },
+  lesson: {
+    field: 'lesson',
+    read: (/** @type {string} */ text) => (/^[1-8]$/.test(text) ? Number(text) : null),
+  },
   hide: {
     field: 'hide',
     read: (/** @type {string} */ text) => {

@@ -14,19 +14,49 @@ export const text = {
   },
   /** Order: shut, crossing, leaking, open. */
   classes: ['shut', 'crossing', 'leaking', 'open'],
+  /** Whether the gate is closed, in one line: `a` is act(g), `u` what up says. */
   classSentences: [
-    'Closed, and shut: far below zero, whatever up says, next to nothing passes.',
-    'Closed, but only passing through zero: a small change of x would open it.',
-    'Leaking: the gate is negative, yet a little passes, with its sign turned.',
-    'Open: the gate passes what up offers, multiplied by a.',
+    (/** @type {string} */ a, /** @type {string} */ u) =>
+      `Closed, and shut: next to nothing of up\u2019s ${u} passes (\u00d7 ${a}).`,
+    (/** @type {string} */ a, /** @type {string} */ u) =>
+      `Closed, but only crossing zero: up\u2019s ${u} \u00d7 ${a}.`,
+    (/** @type {string} */ a, /** @type {string} */ u) =>
+      `Not closed but leaking: up\u2019s ${u} passes \u00d7 ${a}, its sign turned.`,
+    (/** @type {string} */ a, /** @type {string} */ u) =>
+      `Open: what up says, ${u}, is multiplied by ${a}.`,
   ],
   closed: 'closed',
+  acts: {
+    silu: 'SwiGLU',
+    gelu_tanh: 'GeGLU (tanh)',
+    gelu: 'GeGLU (erf)',
+    relu: 'ReGLU',
+    sigmoid: 'GLU (sigmoid)',
+    none: 'bilinear',
+  },
+  actBanner: (
+    /** @type {string} */ act,
+    /** @type {string} */ own,
+    /** @type {string} */ here,
+    /** @type {string} */ median,
+  ) =>
+    `${act} is not what this model was trained with (${own}): on the same weights it moves this token\u2019s output by ${here}, the median token\u2019s by ${median}.`,
+  actBack: (/** @type {string} */ own) => `Back to ${own}`,
   tokenName: (/** @type {number} */ index, /** @type {string} */ piece) =>
     `${index} \u00b7 \u201c${piece}\u201d`,
   quoted: (/** @type {string} */ piece) => `\u201c${piece}\u201d`,
   stripLabel: (/** @type {string} */ piece, /** @type {Record<string, number>} */ n) =>
     `token \u201c${piece}\u201d: ${n.closed} closed, ${n.leaking} leaking, ${n.open} open; ${n.negative} gates negative`,
   negative: 'of all are negative (g < 0)',
+  /** What the classes mean where the usual three do not all exist. */
+  classNotes: {
+    relu: 'ReLU is 0 below 0: nothing leaks, a gate is closed or open.',
+    sigmoid: 'A sigmoid gate lies between 0 and 1: it has no negative side, so nothing leaks.',
+    unbounded:
+      'Without an activation a = g: the classes go by |g| alone, and a gate is open to either side.',
+    pastDip: (/** @type {string} */ dip) =>
+      `The threshold is past the dip (${dip}): now every negative gate counts as closed.`,
+  },
   sentencePlain: (/** @type {Record<string, string | number>} */ s) =>
     `In layer ${s.layer}, token ${s.token} \u201c${s.piece}\u201d: ${s.closed} of ${s.units} gates are closed, ` +
     `${s.leaking} leak, ${s.open} are open. Dropping the closed ones changes this layer's output by ${s.cost}.`,
@@ -212,6 +242,7 @@ export const text = {
       'Synthetic probe: these weights came without hidden states, so x is random noise. The gates below are not those of any text.',
     assumed: (/** @type {string} */ act) =>
       ` No config.json says which activation they want; ${act} is assumed.`,
+    ownAct: (/** @type {string} */ own) => ` (with the model\u2019s own ${own})`,
     failed: (/** @type {string} */ why) => `Not checked: ${why}`,
   },
   load: {
@@ -244,3 +275,8 @@ export const text = {
   loadFailed: (/** @type {string} */ why) => `The layer could not be loaded: ${why}`,
   theme: { light: 'Light', dark: 'Dark', auto: 'Auto' },
 };
+
+/** What people call a gated MLP with this activation. @param {string} act */
+export function actName(act) {
+  return text.acts[/** @type {'silu'} */ (act)] ?? act;
+}

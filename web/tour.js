@@ -10,6 +10,7 @@ import { text } from './text.js';
 const PLAIN = {
   ...NOTHING_HELD,
   tau: 0.05,
+  act: null,
   sort: /** @type {const} */ ('mean'),
   by: /** @type {const} */ ('class'),
   only: null,

@@ -1,6 +1,7 @@
 // Every view of the page, made once and drawn anew from one scene. Views hand what a person does to the actions they are
 // given and hold no state of the page; main.js owns it.
 
+import { ActBanner } from './act-banner.js';
 import { CellGrid } from './cell-grid.js';
 import { Charts } from './charts.js';
 import { ClassBar } from './class-bar.js';
@@ -40,6 +41,7 @@ export class Views {
   #palette = readPalette();
   #sentence = new Sentence();
   #heatmap = new Heatmap(byId('map'));
+  #actBanner;
   #classBar;
   #strip;
   #grid;
@@ -52,6 +54,7 @@ export class Views {
 
   /** @param {Actions} actions */
   constructor({ slide, step, point, pin, toggleClosed }) {
+    this.#actBanner = new ActBanner({ onBack: () => step({ act: null }) });
     this.#classBar = new ClassBar({
       onTau: (tau) => slide({ tau }),
       onOnly: (only) => step({ only, by: 'class' }),
@@ -96,6 +99,7 @@ export class Views {
   draw(scene, { layer, results, guesses }) {
     const { cost, alone, together, curves } = results;
     this.#sentence.update(scene, { layer, cost });
+    this.#actBanner.update(scene);
     this.#classBar.update(scene);
     this.#strip.update(scene);
     this.#heatmap.update(scene, this.#palette);

@@ -1,13 +1,15 @@
 // The worker's message loop: one Engine, one handler a request. All wasm work of the page happens behind this file.
 
 import { Engine } from './engine.js';
+import { LessonBench } from './lesson-bench.js';
 import { serveRequests } from './protocol.js';
 
 const engine = new Engine();
+const lesson = new LessonBench(() => engine.runtime());
 
 serveRequests({
-  show: async ({ source }, emit) => {
-    const result = await engine.show(source, emit);
+  show: async ({ source, act }, emit) => {
+    const result = await engine.show(source, act, emit);
     const { gate, activated, up, hidden, contribution } = result;
     return { result, transfer: [gate, activated, up, hidden, contribution].map((a) => a.buffer) };
   },
@@ -19,4 +21,7 @@ serveRequests({
     engine.cancel();
     return { result: {} };
   },
+  lessonRuns: async ({ runs }) => ({ result: await lesson.runs(runs) }),
+  lessonCurve: async ({ act }) => ({ result: await lesson.activation(act) }),
+  lessonWidth: async (question) => ({ result: await lesson.width(question) }),
 });

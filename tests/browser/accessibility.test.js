@@ -27,6 +27,8 @@ const STATES = {
   'with forced colours': { options: { forcedColors: 'active' } },
   'pinned, a set closed, a what-if': { hash: '#v=1&l=5&p=code&t=10&u=588&set=negative&g=-3' },
   'coloured by a number, in the tour': { hash: '#v=1&by=h&tour=5' },
+  'with another activation': { hash: '#v=1&act=relu' },
+  'with no activation, dark': { hash: '#v=1&act=none', options: { colorScheme: 'dark' } },
   'tables open': {
     act: async (tab) => {
       await tab.click('#units-details summary');

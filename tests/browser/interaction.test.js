@@ -122,6 +122,34 @@ async function comparePaths(tab, curves) {
   }
 }
 
+test('every activation on the same weights: its classes and the change of the output are Python\u2019s', async () => {
+  const { tab, complaints } = await opened('');
+  for (const { layer, prompt, token, unit, acts } of expected) {
+    for (const [act, { change, ...counts }] of Object.entries(acts)) {
+      await tab.goto(`${site.page}#v=1&l=${layer}&p=${prompt}&t=${token}&u=${unit}&act=${act}`);
+      await settledBadge(tab);
+      await tab.waitForFunction(() => document.body.dataset.status === 'ready');
+      await tab.locator('#cost').filter({ hasText: '%' }).waitFor();
+      assert.equal(await tab.locator('#act-select').inputValue(), act);
+      for (const [name, count] of Object.entries(counts)) {
+        const shown = await tab.locator(`#class-counts [data-class="${name}"] b`).textContent();
+        assert.equal(Number(shown), count, `layer ${layer}, ${act}: ${name}`);
+      }
+      assert.equal(await tab.locator('#act-banner').isVisible(), act !== 'silu');
+      if (act === 'silu') continue;
+      const words = (await tab.locator('#act-banner-words').textContent()) ?? '';
+      assert.match(words, /not what this model was trained with \(SwiGLU\)/);
+      const [, share] = /output by ([^%]+%)/.exec(words) ?? [];
+      near(share, 100 * change, SHOWN_SHARE, `layer ${layer}, ${act}`);
+    }
+  }
+  await tab.click('#act-back');
+  await tab.locator('#act-banner').waitFor({ state: 'hidden' });
+  assert.doesNotMatch(tab.url(), /act=/);
+  assert.deepEqual(complaints, []);
+  await tab.context().close();
+});
+
 test('gates held by hand add up and are undone step by step; a what-if far below shuts the gate', async () => {
   const { tab } = await opened('');
   await tab.click('#hand-sets button >> nth=0');
@@ -187,7 +215,7 @@ test('each pixel of the map is the colour of its class', async () => {
 
 test('every key of a link is kept in the page and comes back', async () => {
   const link =
-    '#v=1&l=5&p=code&t=3&u=77&tau=0.1&sort=c&closed=5,77&by=g&only=open&tour=2&hide=load,theme&set=closed&g=-3.5&x=y';
+    '#v=1&l=5&p=code&t=3&u=77&tau=0.1&act=gelu&sort=c&closed=5,77&by=g&only=open&tour=2&hide=load,theme&set=closed&g=-3.5&x=y';
   const { tab } = await opened(link);
   await tab.click('.token >> nth=3');
   const kept = new URL(tab.url()).hash;

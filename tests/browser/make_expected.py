@@ -5,7 +5,7 @@ Usage: python3 tests/browser/make_expected.py > tests/browser/expected.json     
 
 For a few places (layer, prompt, token) it decodes the BF16 weights, applies SwiGLU to the captured x, and writes the
 class counts at the default threshold, the pinned unit's numbers, the change of the output when sets of gates are held
-shut, and points of the four error curves.
+shut, points of the four error curves, and the same weights' classes and output under every other activation.
 """
 import json
 import math
@@ -34,8 +34,26 @@ def tensor(path, name):
     return array("f", widened.tobytes())
 
 
+def sigmoid(z):
+    return 1 / (1 + math.exp(-z)) if z > -700 else 0.0
+
+
 def silu(z):
-    return z / (1 + math.exp(-z)) if z > -700 else 0.0
+    return z * sigmoid(z)
+
+
+def gelu_tanh(z):
+    return z / 2 * (1 + math.tanh(math.sqrt(2 / math.pi) * (z + 0.044715 * z ** 3)))
+
+
+def gelu(z):
+    return z / 2 * math.erfc(-z / math.sqrt(2))
+
+
+# Each activation, and the g below which a closed gate counts as shut: the dip; for relu where it is flat; a sigmoid only
+# ever closes by saturating, and a gate without an activation never does.
+ACTS = {"silu": (silu, DIP), "gelu_tanh": (gelu_tanh, -0.7524614), "gelu": (gelu, -0.7517916),
+        "relu": (lambda z: max(z, 0.0), 0.0), "sigmoid": (sigmoid, math.inf), "none": (lambda z: z, -math.inf)}
 
 
 def norm(v):
@@ -76,6 +94,15 @@ def place(layer, prompt, token, unit):
     closed = [j for j in range(D_FF) if abs(a[j]) < TAU]
     leaking = [j for j in range(D_FF) if a[j] <= -TAU]
     along = h[unit] * math.fsum(map(float.__mul__, columns[unit], y)) / norm(y) ** 2
+    acts = {}
+    for name, (act, shut_below) in ACTS.items():
+        b = [act(z) for z in g]
+        off = [math.fsum((b[j] * u[j] - h[j]) * columns[j][i] for j in range(D_FF)) for i in range(D)]
+        closed_here = [j for j in range(D_FF) if abs(b[j]) < TAU]
+        negative = 0 if name == "none" else sum(v <= -TAU for v in b)
+        shut_here = sum(g[j] < shut_below for j in closed_here)
+        acts[name] = {"shut": shut_here, "crossing": len(closed_here) - shut_here, "leaking": negative,
+                      "open": D_FF - len(closed_here) - negative, "change": norm(off) / norm(y)}
     return {
         "layer": layer, "prompt": prompt, "token": token, "unit": unit,
         "counts": {"shut": shut, "crossing": len(closed) - shut, "leaking": len(leaking),
@@ -85,6 +112,7 @@ def place(layer, prompt, token, unit):
         "sets": {"closed": error(closed), "leaking": error(leaking),
                  "negative": error([j for j in range(D_FF) if g[j] < 0]), "least": error(by_c[:D_FF - KEPT])},
         "curves": curves,
+        "acts": acts,
     }
 
 
