@@ -206,6 +206,22 @@ test('what is no source is refused in words', async () => {
   assert.match((await failure(open(new Response('', { status: 404 })))).message, /status 404/);
 });
 
+test('a Response is read within the budget, breaks off in words, and heeds an abort', async () => {
+  const large = await failure(open(new Response(single), { maxBytes: 100 }));
+  assert.match(large.message, /passes the budget of 100 bytes/);
+  const broken = new ReadableStream({
+    pull: (controller) => controller.error(new Error('cable cut')),
+  });
+  const error = await failure(open(new Response(broken)));
+  assert.deepEqual([error.code, error.attempts], ['ERR_HTTP', 1]);
+  assert.match(error.message, /broke off \(cable cut\)/);
+  const controller = new AbortController();
+  const endless = new ReadableStream({ pull: () => new Promise(() => {}) });
+  const opening = open(new Response(endless), { signal: controller.signal });
+  setTimeout(() => controller.abort('enough'), 5);
+  assert.equal(await failure(opening), 'enough');
+});
+
 test('a sharded folder opens by its URL or its index, and only the shards that a layer needs', async () => {
   const tensors = { ...layer(0), ...layer(1), ...layer(2) };
   shard(tensors, (name) => `model-${name.split('.')[2]}.safetensors`);

@@ -150,6 +150,31 @@ test('a file replaced between two ranges is read anew from its start: never half
   assert.ok(seen.every((n) => n <= 300_000));
 });
 
+test('a file replaced between two pieces of its header is opened anew, or refused if that goes on', async () => {
+  const long = (/** @type {number} */ seed) => fileOf(pattern(300_000, seed), 100_000);
+  home.files.set('/f.safetensors', long(1));
+  home.fault = (x) => {
+    if (x.begin > 0) home.fault = null;
+    if (x.begin > 0) home.files.set('/f.safetensors', long(2));
+    return x.begin > 0 && x.server.serve({ ...x, file: long(2) });
+  };
+  const checkpoint = await open();
+  assert.deepEqual((await checkpoint.read('big')).data, pattern(300_000, 2));
+  home.fault = (x) => x.server.serve(x, { headers: { etag: `"${home.log.length}"` } });
+  assert.match((await failure(open())).message, /changed again after a fresh start/);
+});
+
+test('a redirect that goes round and round ends, also where each hop is followed by hand', async () => {
+  home.fault = ({ response }) => {
+    response.writeHead(302, { location: '/f.safetensors' }).end();
+    return true;
+  };
+  const error = await failure(open({ token: TOKEN }));
+  assert.equal(error.code, 'ERR_HTTP');
+  assert.match(error.message, /more than 10 redirects/);
+  assert.ok(home.log.length <= 22);
+});
+
 test('a file replaced by one with other tensors is an error that names the tensor', async () => {
   const checkpoint = await open();
   home.files.set(
