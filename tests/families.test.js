@@ -53,7 +53,10 @@ const OWN_NAMES = [
 const load = (family, choice) =>
   GatedMLP.fromPretrained(`${server.origin}/${family}`, { runtime, ...choice });
 
-for (const { family, kind, layers } of goldens.filter((g) => g.family !== 'gpt_oss')) {
+/** gpt_oss computes another formula; see below. */
+const plain = goldens.filter(({ family }) => family !== 'gpt_oss');
+
+for (const { family, kind, layers } of plain) {
   const io = readSafetensors(`${FOLDER}/${family}/mlp_io.safetensors`);
   for (const [layer, key] of layers.entries()) {
     const x = values(io, `${key}/x`);
@@ -104,6 +107,16 @@ for (const { family, mlps } of rows) {
     }
   });
 }
+
+test('gpt_oss: every expert is listed as it is stored, and refused by name for its formula', async () => {
+  const { mlps } = await openCheckpoint(`${server.origin}/gpt_oss/`, { runtime });
+  assert.equal(mlps.length, 2 * EXPERTS);
+  for (const { fused, transposed, bias, refusal } of mlps) {
+    assert.deepEqual([fused, transposed, bias], ['interleaved', true, true]);
+    assert.match(String(refusal), /gpt-oss computes .* not the plain formula/);
+  }
+  await assert.rejects(load('gpt_oss', { layer: 0, expert: 0 }), { code: 'ERR_UNSUPPORTED' });
+});
 
 test('every naming that is claimed as supported has a golden of the family itself', () => {
   const made = new Set([...goldens, ...rows].map(({ family }) => family));
