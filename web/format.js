@@ -2,6 +2,7 @@
 
 const MINUS = '\u2212';
 const THIN_SPACE = '\u202f';
+const FLOAT32_DIGITS = 7;
 
 /**
  * @param {number} value
@@ -25,6 +26,23 @@ export function scientific(value, digits = 2) {
   const [mantissa, exponent] = value.toExponential(digits - 1).split('e');
   const power = Number(exponent);
   return `${mantissa.replace('-', MINUS)}e${power < 0 ? MINUS : ''}${Math.abs(power)}`;
+}
+
+/**
+ * A float32 as it can be checked with pen and paper: all its digits, no zeros that say nothing.
+ * @param {number} value
+ */
+export function exact(value) {
+  const short = Number(value.toPrecision(FLOAT32_DIGITS));
+  const size = Math.abs(short);
+  if (!Number.isFinite(short)) return String(short);
+  if (size !== 0 && (size < 1e-4 || size >= 1e7)) return scientific(value, FLOAT32_DIGITS);
+  return String(short).replace('-', MINUS);
+}
+
+/** A count, in groups of three. @param {number} value */
+export function whole(value) {
+  return String(value).replace(/\B(?=(\d{3})+$)/g, value >= 1e4 ? THIN_SPACE : '');
 }
 
 /** @param {number} share between 0 and 1 */
