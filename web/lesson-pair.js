@@ -6,6 +6,7 @@ import { el, svg } from './dom.js';
 import { number } from './format.js';
 import { NumberField } from './lesson-field.js';
 import { Latest } from './lesson-latest.js';
+import { RestingLine } from './lesson-live.js';
 import { runOfPair } from './lesson-stops.js';
 import { lessonText } from './lesson-text.js';
 
@@ -15,7 +16,7 @@ import { lessonText } from './lesson-text.js';
 
 const words = lessonText.pair;
 const [WIDTH, HEIGHT] = [460, 118];
-const PLOT = { left: 64, right: 450, top: 6, row: 34, bar: 20 };
+const PLOT = { left: 76, right: 450, top: 6, row: 34, bar: 20 };
 
 export class PairBench {
   #client;
@@ -27,6 +28,7 @@ export class PairBench {
   #table = el('table', { class: 'pair-table' });
   #chart = el('div', { class: 'pair-chart' });
   #note = el('p', { class: 'class-line' });
+  #line = new RestingLine();
   /** @type {Latest<Pair, PairResult>} */
   #latest;
   node;
@@ -72,6 +74,7 @@ export class PairBench {
       el('div', { class: 'scroll' }, this.#table),
       this.#chart,
       this.#note,
+      this.#line.node,
     );
   }
 
@@ -122,6 +125,7 @@ export class PairBench {
     this.#table.replaceChildren(...tableOf(trace, adds, told));
     this.#chart.replaceChildren(chartOf(adds, this.#veiled ? null : y));
     this.#note.textContent = this.#veiled ? lessonText.veiled : '';
+    this.#line.say(this.#veiled ? '' : words.spoken(told));
   }
 }
 
@@ -162,7 +166,7 @@ function chartOf(adds, y) {
   const x = scale(low, high > low ? high : low + 1, PLOT.left, PLOT.right);
   const bars = [
     { name: words.unit(1), from: 0, to: adds[0], kind: 'band-open' },
-    { name: words.unit(2), from: adds[0], to: adds[0] + adds[1], kind: 'band-leaking' },
+    { name: words.unit(2), from: adds[0], to: adds[0] + adds[1], kind: 'band-open' },
     ...(y === null ? [] : [{ name: words.sum, from: 0, to: y, kind: 'is-output' }]),
   ];
   const n = { first: number(adds[0]), second: number(adds[1]) };
@@ -179,7 +183,7 @@ function chartOf(adds, y) {
         svg('rect', {
           class: `bar-outline ${kind}`,
           x: left,
-          width: Math.max(1, right - left),
+          width: right - left,
           y: top,
           height: PLOT.bar,
         }),

@@ -6,6 +6,7 @@ import { el, svg } from './dom.js';
 import { number } from './format.js';
 import { NumberField } from './lesson-field.js';
 import { Latest } from './lesson-latest.js';
+import { RestingLine } from './lesson-live.js';
 import { kneesOf, reluLayer, SQUARE } from './lesson-stops.js';
 import { lessonText } from './lesson-text.js';
 
@@ -35,6 +36,7 @@ export class ProductBench {
   #chart = el('div', { class: 'product-chart' });
   #readings = el('dl', { class: 'readings' });
   #note = el('p', { class: 'class-line' });
+  #line = new RestingLine();
   /** @type {Latest<Comparison, Outputs>} */
   #latest;
   node;
@@ -72,6 +74,7 @@ export class ProductBench {
       this.#chart,
       this.#readings,
       this.#note,
+      this.#line.node,
     );
   }
 
@@ -128,6 +131,7 @@ export class ProductBench {
       ),
     );
     this.#note.textContent = veiled ? lessonText.veiled : '';
+    this.#line.say(veiled ? '' : words.spoken(figures));
   }
 }
 

@@ -107,7 +107,7 @@ const steps = [
       'The larger of the two: it wins',
     ],
     reveal: (n) => [
-      `y = ${n.y}: much is said, and next to nothing comes out. Now unit 2 is closed by hand, and y becomes ${n.alone}, ${n.times} times as long. Closing a gate can make an output larger.`,
+      `y = ${n.y}: much is said, and next to nothing comes out. Now close unit 2 by its button: y becomes ${n.alone}, ${n.times} times as long. Closing a gate can make an output larger.`,
       'In a real layer most units take something back from others. So the page never adds up contributions to say what closing a set of gates would do: it computes the output again.',
     ],
   },
@@ -151,7 +151,7 @@ export const lessonText = {
   answersLabel: 'Your guess',
   justShow: 'Just show me',
   hit: 'That is how it is.',
-  miss: 'A good guess to have made; it comes out otherwise.',
+  miss: 'A fair guess. It comes out otherwise.',
   shown: 'This is how it is.',
   guessed: 'your guess',
   isSo: 'what happens',
@@ -177,7 +177,13 @@ export const lessonText = {
   benchLabel: 'The unit: move anything',
   veiled: 'Guess first, or move something and find out.',
   unknown: '?',
+  legend: [
+    ['crossing', 'closed: |a| < 0.05'],
+    ['leaking', 'leaking: a \u2264 \u22120.05'],
+    ['open', 'open: a \u2265 0.05'],
+  ],
   written: { g: 'gate', u: 'up', a: 'activation', h: 'product', y: 'down' },
+  spoken: (/** @type {Figures} */ n) => `g = ${n.g}, a = ${n.a}, output y = ${n.y}. ${n.sentence}`,
   writtenLabel: 'Every step, with its numbers',
   curveVeiled: (/** @type {string} */ name) => `The curve of ${name}`,
   pair: {
@@ -187,6 +193,7 @@ export const lessonText = {
     close: (/** @type {number} */ unit) => `Close unit ${unit}`,
     columns: ['g', 'a', 'u', 'h', 'adds h \u00d7 w', 'contributes'],
     sum: 'output y',
+    spoken: (/** @type {string} */ y) => `output y = ${y}`,
     chartLabel: (/** @type {Figures} */ n) =>
       `Unit 1 adds ${n.first}, unit 2 adds ${n.second}; the output is ${n.y}.`,
   },
@@ -198,6 +205,8 @@ export const lessonText = {
     plain: (/** @type {number} */ units) =>
       units === 1 ? 'one ReLU unit' : `a layer of ${units} ReLU units`,
     difference: 'apart by',
+    spoken: (/** @type {Figures} */ n) =>
+      `at x = ${n.x}: gated unit ${n.gated}, ReLU layer ${n.plain}`,
     chartLabel: (/** @type {Figures} */ n) =>
       `Output over x from ${n.from} to ${n.to}. The gated unit bends upwards without end: at x = ${n.x} it says ${n.gated}. The ReLU layer is made of straight pieces and says ${n.plain}.`,
     veiledLabel: 'Output of the gated unit over x, drawn up to x = 5.',
@@ -220,6 +229,9 @@ export const lessonText = {
     bad: 'd and the multiple are whole numbers from 1; the multiplier is a number above 0.',
     tooWide: (/** @type {string} */ why) => `No such width: ${why}`,
     chartLabel: 'The matrices drawn to scale: two of d by 4 d above, three of d by d_ff below.',
-    matrices: { plain: ['in', 'out'], gated: ['gate', 'up', 'down'] },
+    matrices: {
+      plain: { name: 'plain', parts: ['in', 'out'] },
+      gated: { name: 'gated', parts: ['gate', 'up', 'down'] },
+    },
   },
 };

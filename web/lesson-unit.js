@@ -7,6 +7,7 @@ import { el } from './dom.js';
 import { exact, number } from './format.js';
 import { NumberField } from './lesson-field.js';
 import { Latest } from './lesson-latest.js';
+import { RestingLine } from './lesson-live.js';
 import { runOf } from './lesson-stops.js';
 import { lessonText as words } from './lesson-text.js';
 import { text } from './text.js';
@@ -28,6 +29,7 @@ export class UnitBench {
   #act = el('select', { id: 'lesson-act' });
   #written = el('dl', { class: 'written', 'aria-label': words.writtenLabel });
   #class = el('p', { class: 'class-line' });
+  #line = new RestingLine();
   #curveHost = el('div', { class: 'curve-host' });
   #curve = new ActCurveChart(this.#curveHost);
   /** @type {Map<string, Promise<Activation>>} */
@@ -73,8 +75,8 @@ export class UnitBench {
       el('h3', {}, words.benchLabel),
       el('div', { class: 'fields' }, ...this.#fields.map(({ field }) => field.node), act),
       this.#written,
-      this.#curveHost,
-      this.#class,
+      el('div', { class: 'curve-row' }, this.#curveHost, el('div', {}, this.#class, legend())),
+      this.#line.node,
     );
   }
 
@@ -119,7 +121,7 @@ export class UnitBench {
     this.#written.replaceChildren(...writtenOut(setting, name, veiled ? null : trace));
     const [gate, act] = [trace.gate[0], trace.act[0]];
     const gateClass = classOf(gate, act, DEFAULT_TAU, shape);
-    const sentence = text.classSentences[gateClass];
+    const sentence = text.classSentences[gateClass](number(act), number(trace.up[0]));
     const chip = el('span', {
       class: `swatch band-${CLASS_NAMES[gateClass]}`,
       'aria-hidden': 'true',
@@ -129,8 +131,26 @@ export class UnitBench {
     const label = veiled
       ? words.curveVeiled(name)
       : text.inspector.curveLabel({ name, g: number(gate), a: number(act), sentence });
+    const [g, a, y] = [gate, act, trace.output[0]].map((value) => number(value));
+    this.#line.say(veiled ? '' : words.spoken({ g, a, y, sentence }));
     this.#curve.update({ curve, shape, tau: DEFAULT_TAU, gate, act, label });
   }
+}
+
+/** What the three colours of the curve mean. */
+function legend() {
+  return el(
+    'ul',
+    { class: 'legend-list' },
+    ...words.legend.map(([name, meaning]) =>
+      el(
+        'li',
+        {},
+        el('span', { class: `swatch band-${name}`, 'aria-hidden': 'true' }),
+        el('span', {}, meaning),
+      ),
+    ),
+  );
 }
 
 /**

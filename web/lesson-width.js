@@ -11,9 +11,9 @@ import { lessonText } from './lesson-text.js';
 /** @typedef {{ twoThirds: number, multiplied: number, dFf: number }} Widths */
 
 const words = lessonText.width;
-const [WIDTH, GAP, LABEL] = [460, 8, 50];
+const [WIDTH, GAP, LABEL] = [520, 8, 48];
 /** Height of a matrix in the drawing: d, to scale, next to 4d. */
-const MOST_HEIGHT = 34;
+const MOST_HEIGHT = 44;
 const ROW_GAP = 24;
 const MOST_D = 2 ** 24;
 
@@ -156,27 +156,30 @@ const input = (id, attributes) => el('input', { type: 'number', id, ...attribute
  * @param {number | null} dFf null: not told yet
  */
 function drawingOf(d, dFf) {
+  const { plain, gated } = words.matrices;
   const rows = [
-    { names: words.matrices.plain, width: 4 * d, kind: 'is-plain' },
-    ...(dFf === null ? [] : [{ names: words.matrices.gated, width: dFf, kind: 'is-gated' }]),
+    { ...plain, width: 4 * d, kind: 'is-plain' },
+    ...(dFf === null ? [] : [{ ...gated, width: dFf, kind: 'is-gated' }]),
   ];
   const room = WIDTH - LABEL - 2 * GAP;
-  const longest = Math.max(...rows.map(({ names, width }) => names.length * width));
+  const longest = Math.max(...rows.map(({ parts, width }) => parts.length * width));
   const unit = Math.min(room / longest, MOST_HEIGHT / d);
   const height = Math.max(2, d * unit);
   const step = height + ROW_GAP;
   return svg(
     'svg',
     { viewBox: `0 0 ${WIDTH} ${2 * step}`, role: 'img', 'aria-label': words.chartLabel },
-    ...rows.flatMap(({ names, width, kind }, row) =>
-      names.flatMap((name, i) => {
-        const left = i * (width * unit + GAP);
-        const top = row * step;
+    ...rows.flatMap(({ name, parts, width, kind }, row) => {
+      const top = row * step;
+      const rowName = svg('text', { x: 0, y: top + height / 2 + 4 }, name);
+      const matrices = parts.flatMap((part, i) => {
+        const left = LABEL + i * (width * unit + GAP);
         return [
           svg('rect', { class: `matrix ${kind}`, x: left, y: top, width: width * unit, height }),
-          svg('text', { x: left + 2, y: top + height + 14 }, name),
+          svg('text', { x: left + 1, y: top + height + 15 }, part),
         ];
-      }),
-    ),
+      });
+      return [rowName, ...matrices];
+    }),
   );
 }

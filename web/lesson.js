@@ -162,7 +162,7 @@ export class Lesson {
       const figures = await this.#figuresOf(step);
       if (step !== this.#step) return;
       this.#words.replaceChildren(...paragraphs(about(figures)));
-      this.#question.textContent = question(figures);
+      this.#question.textContent = unbroken(question(figures));
       this.#reveal.replaceChildren(...paragraphs(reveal(figures)));
     } catch (error) {
       this.#figures.delete(step);
@@ -183,8 +183,8 @@ export class Lesson {
     }
     const isSo = index === STOPS[this.#step - 1].right;
     const marks = [
-      ...(isSo ? [el('b', { class: 'mark' }, words.isSo)] : []),
-      ...(index === guess.choice ? [el('span', { class: 'mark' }, words.guessed)] : []),
+      ...(isSo ? [el('b', { class: 'answer-mark' }, words.isSo)] : []),
+      ...(index === guess.choice ? [el('span', { class: 'answer-mark' }, words.guessed)] : []),
     ];
     return el('p', { class: isSo ? 'answer is-so' : 'answer' }, answer, ...marks);
   }
@@ -231,4 +231,7 @@ function verdictOn({ choice }, right) {
 }
 
 /** @param {string[]} all */
-const paragraphs = (all) => all.map((one) => el('p', {}, one));
+const paragraphs = (all) => all.map((one) => el('p', {}, unbroken(one)));
+
+/** An equation stays on one line. @param {string} words */
+const unbroken = (words) => words.replace(/ ([=\u00d7]) /g, '\u00a0$1\u00a0');
