@@ -93,3 +93,20 @@ test('float32 weights come out as bfloat16 rounded to nearest even', async (t) =
   const data = [...mlp.namedParameters()].map(([, parameter]) => parameter.data[0]);
   assert.deepEqual(data, [1, 1 + 2 ** -6, -(1 + 2 ** -7)]);
 });
+
+test('a signalling NaN stays a NaN, made quiet, where its bits do not fit', async (t) => {
+  const bytes = new Uint8Array(BigUint64Array.of(0x7ff0000000000001n).buffer);
+  for (const [dtype, quiet] of /** @type {const} */ ([
+    ['float16', 0x7e00],
+    ['bfloat16', 0x7fc0],
+  ])) {
+    const mlp = await GatedMLP.create(1, 1, { dtype, runtime });
+    t.after(() => mlp.dispose());
+    mlp.loadStateDict(
+      { 'up_proj.weight': { dtype: 'F64', shape: [1, 1], data: bytes } },
+      { strict: false },
+    );
+    const held = mlp.stateDict().get('up_proj.weight');
+    assert.deepEqual([...new Uint16Array(held?.data.slice().buffer ?? [])], [quiet]);
+  }
+});

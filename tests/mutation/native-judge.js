@@ -21,9 +21,11 @@ const execute = promisify(execFile);
 
 /** Processor seconds after which a test counts as never ending. */
 const CPU_SECONDS = 30;
-const PRECISIONS = [
-  { name: 'float32', flags: [] },
-  { name: 'float64', flags: ['-DGATED_MLP_FLOAT64'] },
+/** Ways to build, in the order in which they judge; `mode` is build.sh's. Sanitizers see steps outside a buffer. */
+const BUILDS = [
+  { name: 'float32', mode: 'quick', flags: [] },
+  { name: 'float64', mode: 'quick', flags: ['-DGATED_MLP_FLOAT64'] },
+  { name: 'sanitized', mode: 'native', flags: [] },
 ];
 const SAMPLED = 'exhaustive_activation';
 const STRIDE = '65537';
@@ -35,9 +37,15 @@ const STRIDE = '65537';
 const filesIn = (folder, pattern) =>
   readdirSync(join(root, folder)).filter((name) => pattern.test(name));
 
-/** Compiles one C file to an object. @param {string} compiler @param {string} source @param {string} object @param {string[]} flags */
-async function compile(compiler, source, object, flags) {
-  await execute('bash', ['build.sh', 'quick', compiler, object, source, '-c', ...flags], {
+/**
+ * Compiles one C file to an object.
+ * @param {string} compiler
+ * @param {string} source
+ * @param {string} object
+ * @param {typeof BUILDS[number]} build
+ */
+async function compile(compiler, source, object, { mode, flags }) {
+  await execute('bash', ['build.sh', mode, compiler, object, source, '-c', ...flags], {
     cwd: root,
   });
 }
@@ -62,7 +70,8 @@ export class NativeJudge {
 
   /** Builds the objects of everything and sees every test pass. */
   async prepare() {
-    for (const { name, flags } of PRECISIONS) {
+    for (const build of BUILDS) {
+      const { name } = build;
       mkdirSync(join(this.#folder, name));
       const sources = [
         ...this.#core.map((file) => `src/core/${file}`),
@@ -71,10 +80,10 @@ export class NativeJudge {
         ),
       ];
       for (const source of sources) {
-        if (name === 'float64' && source.includes(SAMPLED)) continue;
-        await compile(this.#compiler, source, this.#object(name, basename(source)), flags);
+        if (name !== 'float32' && source.includes(SAMPLED)) continue;
+        await compile(this.#compiler, source, this.#object(name, basename(source)), build);
       }
-      const failed = await this.#failingTest('', name, new Map());
+      const failed = await this.#failingTest('', build, new Map());
       if (failed) throw new Error(`${failed} fails without a mutation, and so shows nothing`);
     }
   }
@@ -92,12 +101,13 @@ export class NativeJudge {
       cpSync(join(root, 'src/core'), folder, { recursive: true });
       writeFileSync(join(folder, mutant.file), mutant.source);
       const touched = await this.#touched(folder, mutant.file);
-      for (const precision of PRECISIONS) {
-        const objects = await this.#recompile(folder, touched, precision);
+      for (const build of BUILDS) {
+        if (build.name === 'sanitized' && !changed) break;
+        const objects = await this.#recompile(folder, touched, build);
         if (objects === null) return { verdict: 'invalid' };
         if (objects.size === 0) continue;
         changed = true;
-        const by = await this.#failingTest(mutant.file, precision.name, objects, folder);
+        const by = await this.#failingTest(mutant.file, build, objects, folder);
         if (by) return { verdict: 'killed', by };
       }
       return { verdict: changed ? 'survived' : 'equivalent' };
@@ -110,15 +120,16 @@ export class NativeJudge {
    * The objects of the mutant that differ from those without it, by file; null where it does not compile.
    * @param {string} folder
    * @param {string[]} touched
-   * @param {typeof PRECISIONS[number]} precision
+   * @param {typeof BUILDS[number]} build
    */
-  async #recompile(folder, touched, { name, flags }) {
+  async #recompile(folder, touched, build) {
+    const { name } = build;
     /** @type {Map<string, string>} */
     const objects = new Map();
     for (const file of touched) {
       const object = join(folder, `${file}.${name}.o`);
       try {
-        await compile(this.#compiler, join(folder, file), object, flags);
+        await compile(this.#compiler, join(folder, file), object, build);
       } catch {
         return null;
       }
@@ -147,23 +158,23 @@ export class NativeJudge {
 
   /**
    * @param {string} file that was mutated
-   * @param {string} precision
+   * @param {typeof BUILDS[number]} build
    * @param {Map<string, string>} objects in use instead of those of these files
    * @param {string} [folder] for the programs
    * @returns {Promise<string | null>} the first test that fails
    */
-  async #failingTest(file, precision, objects, folder = this.#folder) {
+  async #failingTest(file, { name, mode }, objects, folder = this.#folder) {
     const rank = (/** @type {string} */ test) => this.#kills.get(`${file} ${test}`) ?? 0;
     for (const test of [...this.#tests].sort((a, b) => rank(b) - rank(a))) {
-      if (precision === 'float64' && test === SAMPLED) continue;
-      const program = join(folder, `${test}.${precision}`);
-      const core = this.#core.map((each) => objects.get(each) ?? this.#object(precision, each));
-      const others = [`${test}.c`, ...this.#support].map((each) => this.#object(precision, each));
-      const args = ['build.sh', 'quick', this.#compiler, program, ...others, ...core];
+      if (name !== 'float32' && test === SAMPLED) continue;
+      const program = join(folder, `${test}.${name}`);
+      const core = this.#core.map((each) => objects.get(each) ?? this.#object(name, each));
+      const others = [`${test}.c`, ...this.#support].map((each) => this.#object(name, each));
+      const args = ['build.sh', mode, this.#compiler, program, ...others, ...core];
       await execute('bash', args, { cwd: root });
       if (!(await passes(program, test === SAMPLED ? [STRIDE] : []))) {
         this.#kills.set(`${file} ${test}`, rank(test) + 1);
-        return `${test} in ${precision}`;
+        return `${test} in ${name}`;
       }
     }
     return null;
@@ -173,7 +184,7 @@ export class NativeJudge {
 /** @param {string} program @param {string[]} args */
 async function passes(program, args) {
   try {
-    const limited = `ulimit -t ${CPU_SECONDS}; ulimit -v 8000000; exec "$0" "$@"`;
+    const limited = `ulimit -t ${CPU_SECONDS}; exec "$0" "$@"`;
     await execute('bash', ['-c', limited, program, ...args], { cwd: root, maxBuffer: 1 << 28 });
     return true;
   } catch {
