@@ -29,6 +29,7 @@ const NODE_TESTS = [
   'validation.test.js',
   'properties.test.js',
   'closed-gates.test.js',
+  'json-edges.test.js',
   'safetensors.test.js',
   'runtime.test.js',
 ];
