@@ -31,12 +31,12 @@ export class FaultServer {
   files = new Map();
   /** @type {LogEntry[]} */
   log = [];
-  /** Requests whose connection is not done with them. */
-  active = 0;
   /** The most that were waiting for the end of their answer at once. */
   mostActive = 0;
   /** @type {Set<import('node:http').ServerResponse>} */
   #unanswered = new Set();
+  /** Connection by response, until either is closed. @type {Map<import('node:http').ServerResponse, import('node:net').Socket>} */
+  #open = new Map();
   /** @type {Fault | null} */
   fault = null;
   /** Headers of every honest answer. @type {Record<string, string>} */
@@ -69,6 +69,11 @@ export class FaultServer {
     return `http://127.0.0.1:${port}`;
   }
 
+  /** Requests whose connection is not done with them. A connection that is reset may close without its response. */
+  get active() {
+    return [...this.#open.values()].filter((socket) => !socket.destroyed).length;
+  }
+
   /** Bytes of bodies sent so far. */
   get sent() {
     return this.log.reduce((sum, entry) => sum + entry.sent, 0);
@@ -98,14 +103,14 @@ export class FaultServer {
     const index = this.log.filter((entry) => entry.path === path).length;
     const entry = { method: request.method ?? '', path, range, headers: request.headers, sent: 0 };
     this.log.push(entry);
-    this.active += 1;
+    this.#open.set(response, request.socket);
     this.#unanswered.add(response);
     this.mostActive = Math.max(this.mostActive, this.#unanswered.size);
     // Sent whole comes before the client's next request, closed may come after it.
     response.on('finish', () => this.#unanswered.delete(response));
     response.on('close', () => {
       this.#unanswered.delete(response);
-      this.active -= 1;
+      this.#open.delete(response);
     });
     response.on('error', () => {});
     count(response, entry);
