@@ -16,7 +16,7 @@ import { lessonText } from './lesson-text.js';
 
 const words = lessonText.pair;
 const [WIDTH, HEIGHT] = [460, 118];
-const PLOT = { left: 76, right: 450, top: 6, row: 34, bar: 20 };
+const PLOT = { left: 82, right: 450, top: 6, row: 34, bar: 20 };
 
 export class PairBench {
   #client;

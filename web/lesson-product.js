@@ -18,7 +18,7 @@ import { lessonText } from './lesson-text.js';
 
 const words = lessonText.product;
 const [WIDTH, HEIGHT] = [520, 290];
-const PLOT = { left: 38, right: 508, top: 12, bottom: 260 };
+const PLOT = { left: 44, right: 506, top: 12, bottom: 260 };
 const [FROM, TO] = [-4, 10];
 const GRID = Array.from({ length: (TO - FROM) * 8 + 1 }, (_, i) => FROM + i / 8);
 const HIGHEST = 100;
@@ -193,7 +193,7 @@ function axes(x, y) {
     ...X_TICKS.map((value) =>
       svg(
         'text',
-        { x: x(value), y: PLOT.bottom + 16, 'text-anchor': 'middle' },
+        { x: x(value), y: PLOT.bottom + 20, 'text-anchor': 'middle' },
         String(value).replace('-', '\u2212'),
       ),
     ),

@@ -130,12 +130,12 @@ const steps = [
   {
     title: 'Why eight thirds',
     words: () => [
-      'A plain MLP has two matrices, from width d to 4d and back: 8 d\u00b2 weights. A gated MLP has three: gate, up and down.',
+      'A plain MLP has two matrices, from width d to 4d and back: 8\u00a0d\u00b2 weights. A gated MLP has three: gate, up and down.',
     ],
     question: () => 'How wide may the gated one be to cost the same?',
-    answers: ['4 d, as before', '8/3 d, two thirds of that', '2 d, half of that'],
+    answers: ['4 d, as before', '8/3\u00a0d, two thirds of that', '2 d, half of that'],
     reveal: (n) => [
-      `Three matrices of d by 8/3 d have 8 d\u00b2 weights again. As 8/3 d is seldom round, Llama goes up to a multiple of 256: d = 4096 gives ${n.dFf}, and ${n.ratio} of the plain cost.`,
+      `Three matrices of d by 8/3\u00a0d have 8\u00a0d\u00b2 weights again. As 8/3\u00a0d is seldom round, Llama goes up to a multiple of 256: d = 4096 gives ${n.dFf}, and ${n.ratio} of the plain cost.`,
       'Later Llamas first widen it by a multiplier. Choose a model, or put in numbers of your own.',
     ],
   },
@@ -174,7 +174,9 @@ export const lessonText = {
     sigmoid: { name: '\u03c3', label: 'sigmoid (the first GLU)' },
     none: { name: 'id', label: 'none (bilinear)' },
   },
-  benchLabel: 'The unit: move anything',
+  benchLabel: 'Try it',
+  unitLabel: 'The unit: move anything',
+  reset: 'Set back',
   veiled: 'Guess first, or move something and find out.',
   unknown: '?',
   legend: [

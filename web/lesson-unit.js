@@ -6,6 +6,7 @@ import { CLASS_NAMES, classOf, DEFAULT_TAU } from './definitions.js';
 import { el } from './dom.js';
 import { exact, number } from './format.js';
 import { NumberField } from './lesson-field.js';
+import { flowOf } from './lesson-flow.js';
 import { Latest } from './lesson-latest.js';
 import { RestingLine } from './lesson-live.js';
 import { runOf } from './lesson-stops.js';
@@ -27,6 +28,7 @@ export class UnitBench {
   #veiled = true;
   #fields;
   #act = el('select', { id: 'lesson-act' });
+  #flow = el('div', { class: 'flow-host' });
   #written = el('dl', { class: 'written', 'aria-label': words.writtenLabel });
   #class = el('p', { class: 'class-line' });
   #line = new RestingLine();
@@ -72,8 +74,9 @@ export class UnitBench {
     this.node = el(
       'div',
       { class: 'unit-bench' },
-      el('h3', {}, words.benchLabel),
+      el('h3', {}, words.unitLabel),
       el('div', { class: 'fields' }, ...this.#fields.map(({ field }) => field.node), act),
+      this.#flow,
       this.#written,
       el('div', { class: 'curve-row' }, this.#curveHost, el('div', {}, this.#class, legend())),
       this.#line.node,
@@ -121,6 +124,7 @@ export class UnitBench {
     this.#written.replaceChildren(...writtenOut(setting, name, veiled ? null : trace));
     const [gate, act] = [trace.gate[0], trace.act[0]];
     const gateClass = classOf(gate, act, DEFAULT_TAU, shape);
+    this.#flow.replaceChildren(flowOf(setting, name, veiled ? null : trace, gateClass));
     const sentence = text.classSentences[gateClass](number(act), number(trace.up[0]));
     const chip = el('span', {
       class: `swatch band-${CLASS_NAMES[gateClass]}`,

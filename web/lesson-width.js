@@ -11,10 +11,10 @@ import { lessonText } from './lesson-text.js';
 /** @typedef {{ twoThirds: number, multiplied: number, dFf: number }} Widths */
 
 const words = lessonText.width;
-const [WIDTH, GAP, LABEL] = [520, 8, 48];
+const [WIDTH, GAP, LABEL] = [520, 8, 66];
 /** Height of a matrix in the drawing: d, to scale, next to 4d. */
 const MOST_HEIGHT = 44;
-const ROW_GAP = 24;
+const ROW_GAP = 32;
 const MOST_D = 2 ** 24;
 
 export class WidthBench {
@@ -176,7 +176,7 @@ function drawingOf(d, dFf) {
         const left = LABEL + i * (width * unit + GAP);
         return [
           svg('rect', { class: `matrix ${kind}`, x: left, y: top, width: width * unit, height }),
-          svg('text', { x: left + 1, y: top + height + 15 }, part),
+          svg('text', { x: left + 1, y: top + height + 4, 'dominant-baseline': 'hanging' }, part),
         ];
       });
       return [rowName, ...matrices];

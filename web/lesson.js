@@ -29,7 +29,8 @@ export class Lesson {
   #reveal = el('div', { class: 'step-words reveal' });
   #back = el('button', { type: 'button', id: 'lesson-back' }, words.back);
   #next = el('button', { type: 'button', id: 'lesson-next', class: 'primary' });
-  #benchHost = el('section', { class: 'bench' });
+  #reset = el('button', { type: 'button', class: 'link reset' }, words.reset);
+  #benchHost = el('section', { class: 'bench', 'aria-label': words.benchLabel });
   /** @type {HTMLButtonElement[]} */
   #tabs;
   /** @type {Map<string, Bench>} */
@@ -57,6 +58,7 @@ export class Lesson {
     });
     const leave = el('button', { type: 'button', id: 'lesson-leave' }, words.leave);
     leave.addEventListener('click', actions.onLeave);
+    this.#reset.addEventListener('click', () => this.#showBench(this.#guesses.has(this.#step)));
     this.#justShow.addEventListener('click', () => this.#guess(null));
     this.#back.addEventListener('click', () => this.#go(this.#step - 1));
     this.#next.addEventListener('click', () => this.#go(this.#step + 1));
@@ -194,7 +196,9 @@ export class Lesson {
     const { bench: kind, before, after } = STOPS[this.#step - 1];
     const bench = this.#benches.get(kind) ?? this.#makeBench(kind);
     this.#benches.set(kind, bench);
-    if (bench.node.parentNode !== this.#benchHost) this.#benchHost.replaceChildren(bench.node);
+    if (bench.node.parentNode !== this.#benchHost) {
+      this.#benchHost.replaceChildren(this.#reset, bench.node);
+    }
     bench.set(answered ? after : before, !answered);
   }
 
