@@ -26,7 +26,7 @@ threads_compile=(-matomics -mbulk-memory -mmutable-globals)
 threads_link=(-sIMPORTED_MEMORY "-Wl,--shared-memory,--no-check-features,--export=__stack_pointer")
 
 # The files whose loops do the arithmetic are compiled for speed, the others for size.
-kernels=(activation gated_mlp gated_mlp_backward gemm linear units)
+kernels=(activation gated_mlp gated_mlp_backward gemm linear quant_gemm units)
 
 compile_objects() { # compile_objects FOLDER FLAG...: one object per file of src/core
   local folder=$1 file name level

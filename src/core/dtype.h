@@ -32,11 +32,28 @@
     X(I64, 64)                                                                                     \
     X(U64, 64)
 
+/* ggml's block-quantised types, 32 weights sharing what is not a code; bits are those of a code. */
+#define BLOCK_DTYPES(X)                                                                            \
+    X(Q8_0, 8)                                                                                     \
+    X(Q4_1, 4)
+
+#define ALL_DTYPES(X)                                                                              \
+    SAFETENSORS_DTYPES(X)                                                                          \
+    BLOCK_DTYPES(X)
+
 enum dtype {
 #define X(name, bits) DTYPE_##name,
-    SAFETENSORS_DTYPES(X)
+    ALL_DTYPES(X)
 #undef X
         DTYPE_COUNT
+};
+
+/* Types that a file can name: codes below this. */
+enum {
+    SAFETENSORS_DTYPE_COUNT = 0
+#define X(name, bits) +1
+    SAFETENSORS_DTYPES(X)
+#undef X
 };
 
 #endif

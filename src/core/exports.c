@@ -80,7 +80,7 @@ EXPORT(relaxed_simd) int32_t relaxed_simd(void) {
 EXPORT(dtype_name) const char *dtype_name(int32_t code) {
     static const char *const names[] = {
 #define X(name, bits) #name,
-        SAFETENSORS_DTYPES(X)
+        ALL_DTYPES(X)
 #undef X
     };
     return code >= 0 && code < DTYPE_COUNT ? names[code] : NULL;
@@ -89,7 +89,7 @@ EXPORT(dtype_name) const char *dtype_name(int32_t code) {
 EXPORT(dtype_bits) int32_t dtype_bits(int32_t code) {
     static const int32_t widths[] = {
 #define X(name, bits) bits,
-        SAFETENSORS_DTYPES(X)
+        ALL_DTYPES(X)
 #undef X
     };
     return code >= 0 && code < DTYPE_COUNT ? widths[code] : 0;
@@ -160,7 +160,8 @@ EXPORT(linear_get) gated_mlp_status linear_get(void *dst, int32_t dst_dtype, con
     return linear_get_rows(dst, dst_dtype, l, row0, rows);
 }
 
-/* bias[i0 + i] = src[i * stride], rounded to the dtype the weight is held in, as the whole module would be. */
+/* bias[i0 + i] = src[i * stride], rounded to the dtype the weight is held in, as the whole module would be; where that
+ * is block-quantised, biases are not. */
 EXPORT(linear_set_bias) gated_mlp_status linear_set_bias(linear *l, int32_t i0, int32_t n,
                                                          const void *src, int32_t src_dtype,
                                                          int64_t stride) {
@@ -171,12 +172,13 @@ EXPORT(linear_set_bias) gated_mlp_status linear_set_bias(linear *l, int32_t i0, 
     if (l->bias == NULL || i0 < 0 || n < 0 || n > l->out_features - i0) {
         return GATED_MLP_ERR_SHAPE;
     }
+    int32_t dtype = convert_target_bytes(l->dtype) != 0 ? l->dtype : DTYPE_REAL;
     for (int32_t i = 0; i < n; i++) {
         double value;
         char held[sizeof value];
         convert_decode(&value, (const char *)src + i * stride * step, step, src_dtype, 1);
-        convert_encode(held, 0, l->dtype, &value, 1);
-        convert_decode(&value, held, 0, l->dtype, 1);
+        convert_encode(held, 0, dtype, &value, 1);
+        convert_decode(&value, held, 0, dtype, 1);
         l->bias[i0 + i] = (real)value;
     }
     return GATED_MLP_OK;

@@ -28,7 +28,7 @@ static forward_scratch lay_out(const gated_mlp *m, int32_t tokens, const gated_m
     s.hidden = take(&cursor, rows, (uint64_t)panel_count(m->d_ff) * PANEL);
     for (int32_t member = 0; member < team->members; member++) {
         forward_scratch own = s;
-        own.x = take(&cursor, block > GEMV_ROWS ? rows : 0, (uint64_t)m->d);
+        own.x = take(&cursor, rows, (uint64_t)panel_count(m->d) * PANEL);
         own.gate = take(&cursor, rows, PANEL);
         own.up = take(&cursor, rows, PANEL);
         own.strip = take(&cursor, 1, STRIP_REALS);
@@ -77,8 +77,21 @@ static void keep(real *record, const real *tile, const mlp_call *call, const tok
     }
 }
 
+/* Units of the tile that are not in the slice become 0: down may read whole panels. */
+static void clear_outside(real *tile, const mlp_call *call, const token_block *block,
+                          int32_t panel) {
+    const column_range units = units_in_slice(call, panel);
+    if (units.end - units.begin == PANEL) {
+        return;
+    }
+    for (int32_t r = 0; r < block->x.rows; r++, tile += PANEL) {
+        memset(tile, 0, (size_t)units.begin * sizeof(real));
+        memset(tile + units.end, 0, (size_t)(PANEL - units.end) * sizeof(real));
+    }
+}
+
 /* First stage: hidden = act(gate(x)) * up(x), panels [panels.begin, panels.end) of it. */
-static void forward_hidden(row_block *hidden, const mlp_call *call, const token_block *block,
+static void forward_hidden(const row_block *hidden, const mlp_call *call, const token_block *block,
                            column_range panels, const forward_scratch *s) {
     real *act = s->gate;
     for (int32_t p = panels.begin; p < panels.end; p++) {
@@ -91,15 +104,8 @@ static void forward_hidden(row_block *hidden, const mlp_call *call, const token_
             act[i] *= s->up[i];
         }
         keep(call->record.hidden, act, call, block, p);
-        if (hidden->group == GROUP) {
-            pack_rows(s->hidden + p * PANEL * GROUP, hidden->depth, act, PANEL, hidden->rows,
-                      PANEL);
-            continue;
-        }
-        for (int32_t r = 0; r < hidden->rows; r++) {
-            memcpy(s->hidden + (size_t)r * (size_t)hidden->depth + (size_t)(p * PANEL),
-                   act + r * PANEL, PANEL * sizeof(real));
-        }
+        clear_outside(act, call, block, p);
+        pack_columns(s->hidden, hidden, p * PANEL, act, PANEL, PANEL);
     }
 }
 
@@ -158,8 +164,10 @@ gated_mlp_status gated_mlp_forward_member(real *y, const real *x, const gated_ml
     for (int32_t t = 0; t < tokens; t += ROW_BLOCK) {
         const size_t start = (size_t)t * (size_t)m->d;
         const int32_t rows = min_i32(ROW_BLOCK, tokens - t);
-        const token_block block = {t, pack_row_block(s.x, x + start, rows, m->d)};
-        row_block hidden = {s.hidden, rows, panel_count(m->d_ff) * PANEL, block.x.group};
+        const token_block block = {t,
+                                   pack_row_block(s.x, x + start, rows, m->d, m->gate_proj.dtype)};
+        const row_block hidden =
+            row_block_in(s.hidden, rows, panel_count(m->d_ff) * PANEL, m->down_proj.dtype);
         forward_hidden(&hidden, &call, &block, unit_panels, &s);
         wait_for_all(team); /* down reads every unit's hidden value */
         forward_down(y + start, &hidden, &call, output_panels, &s);

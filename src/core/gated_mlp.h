@@ -108,6 +108,12 @@ gated_mlp_status act_and_mul_backward(real *d_gate_up, const real *d_out, const 
  * nn.Linear: y = x weight^T + bias, weight [out_features, in_features]. The weight is held in a
  * packed store made for the kernels (see store.h for its layout), in the element type `dtype`, and
  * computed from as it is: DTYPE_F32, DTYPE_F16, DTYPE_BF16, and DTYPE_F64 where real is double.
+ *
+ * DTYPE_Q8_0 and DTYPE_Q4_1 are ggml's: 32 consecutive inputs of one output share a scale (Q4_1 also
+ * a minimum), are quantised when they are set, and are held so. Where real is float, a forward
+ * product with them rounds its input to 16 bits, in blocks of the same 32 inputs: about 1e-4 of the
+ * result's rms, where rounding the weights alone costs 3e-2 and 5e-1. An infinite input counts as
+ * NaN. In double, and in every gradient, weights are what linear_get_rows gives.
  */
 typedef struct {
     int32_t out_features;
@@ -130,7 +136,8 @@ uint64_t linear_scratch_bytes(int32_t out_features, int32_t in_features, int32_t
  * A row-major file gives (in_features, 1), a transposed one (1, out_features), interleaved
  * halves twice that. Conversion to `dtype` is exact where it can be and else rounds once, to
  * nearest even. src_dtype: F64, F32, F16, BF16 or an F8 type. Every element must be set once
- * before the first use; the store's padding is set by linear_clear. */
+ * before the first use; the store's padding is set by linear_clear. A block-quantised dtype wants
+ * whole blocks: col0 a multiple of 32, col0 + cols too or in_features; else GATED_MLP_ERR_SHAPE. */
 gated_mlp_status linear_set_block(linear *l, int32_t row0, int32_t rows, int32_t col0, int32_t cols,
                                   const void *src, int32_t src_dtype, int64_t row_stride,
                                   int64_t col_stride);
@@ -139,7 +146,7 @@ gated_mlp_status linear_set_block(linear *l, int32_t row0, int32_t rows, int32_t
 void linear_clear(linear *l);
 
 /* The inverse, for whole rows: dst [rows, in_features] in dst_dtype (the store's own dtype, or
- * DTYPE_REAL). */
+ * DTYPE_REAL; from a block-quantised dtype DTYPE_F32 or DTYPE_REAL). */
 gated_mlp_status linear_get_rows(void *dst, int32_t dst_dtype, const linear *l, int32_t row0,
                                  int32_t rows);
 
@@ -163,7 +170,7 @@ typedef struct {
     int32_t d_ff;
     int32_t activation; /* enum activation */
     linear gate_proj;   /* d -> d_ff */
-    linear up_proj;     /* d -> d_ff */
+    linear up_proj;     /* d -> d_ff; block-quantised if gate_proj is */
     linear down_proj;   /* d_ff -> d */
 } gated_mlp;
 

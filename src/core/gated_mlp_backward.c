@@ -127,7 +127,7 @@ static void backward_panel(const gated_mlp_gradients *g, const mlp_call *call,
     if (g->down_weight != NULL) {
         add_down_gradient(g->down_weight, call, block, panel, s);
     }
-    const row_block d_y = {s->d_y_groups, rows, m->d, GROUP};
+    const row_block d_y = {s->d_y_groups, rows, m->d, GROUP, 0};
     panel_product_transposed(s->d_hidden, &d_y, &m->down_proj, panel, 0, m->d, 0, s->strip);
     for (int32_t i = 0; i < cells; i++) {
         const real d_hidden = s->d_hidden[i] * call->options.scale;
@@ -149,8 +149,8 @@ static void add_input_gradient(real *d_x, const mlp_call *call, int32_t rows,
     const gated_mlp *m = call->mlp;
     const int32_t begin = call->options.unit_begin, end = call->options.unit_end;
     const int32_t depth = panel_count(m->d_ff) * PANEL;
-    const row_block d_gate = {s->d_gate_groups, rows, depth, GROUP};
-    const row_block d_up = {s->d_up_groups, rows, depth, GROUP};
+    const row_block d_gate = {s->d_gate_groups, rows, depth, GROUP, 0};
+    const row_block d_up = {s->d_up_groups, rows, depth, GROUP, 0};
     for (int32_t p = 0; begin < end && p < panel_count(m->d); p++) {
         panel_product_transposed(s->act, &d_gate, &m->gate_proj, p, begin, end, 0, s->strip);
         panel_product_transposed(s->act, &d_up, &m->up_proj, p, begin, end, 1, s->strip);
@@ -177,7 +177,8 @@ gated_mlp_status gated_mlp_backward(const gated_mlp_gradients *gradients, const 
     for (int32_t t = 0; t < tokens; t += ROW_BLOCK) {
         const size_t start = (size_t)t * (size_t)d;
         const int32_t rows = min_i32(ROW_BLOCK, tokens - t);
-        const token_block block = {t, pack_row_block(s.x_groups, x + start, rows, d)};
+        const token_block block = {
+            t, pack_row_block(s.x_groups, x + start, rows, d, m->gate_proj.dtype)};
         pack_tiles(s.x_tiles, x + start, rows, d);
         pack_rows(s.d_y_groups, d, d_y + start, (size_t)d, rows, d);
         pack_tiles(s.d_y_tiles, d_y + start, rows, d);

@@ -6,8 +6,12 @@
  */
 #include "gemm.h"
 
-/* F16 rows expanded at a time by a GEMV. */
-#define F16_ROWS 32
+#include "quant_gemm.h"
+
+_Static_assert(QUANT_STRIP_REALS <= STRIP_REALS, "one buffer serves both kinds of strip");
+
+/* Rows expanded at a time by a GEMV that cannot expand in registers. */
+#define BUFFER_ROWS 32
 
 /* c [rows][STRIP] (+)= sum_k a[k * a_step + row] b[k * b_step + column] */
 INLINE void tile_rows(const int32_t rows, real *c, size_t ldc, const real *a, size_t a_step,
@@ -73,16 +77,14 @@ INLINE void gemv_typed(const int32_t dtype, panel_sums *sums, const real *row,
     *sums = sum;
 }
 
-/* F16 takes too many registers to be expanded beside eight sums: a few rows at a time, through a
- * buffer in L1. */
-static void gemv_f16(panel_sums *sums, const real *row, const unsigned char *weights,
-                     int32_t depth) {
-    real expanded[F16_ROWS * PANEL];
-    const size_t eight = STRIP * held_bytes(DTYPE_F16);
-    for (int32_t k = 0; k < depth; k += F16_ROWS) {
-        const int32_t n = min_i32(F16_ROWS, depth - k);
-        expand_strip(expanded, weights + (size_t)k * PANEL_STRIPS * eight, eight, DTYPE_F16,
-                     n * PANEL_STRIPS);
+/* F16 takes too many registers to be expanded beside eight sums, and blocks in double are no
+ * stream: a few rows at a time, through a buffer in L1. */
+static void gemv_buffered(panel_sums *sums, const real *row, const linear *l, int32_t panel,
+                          int32_t k0, int32_t depth) {
+    real expanded[BUFFER_ROWS * PANEL];
+    for (int32_t k = 0; k < depth; k += BUFFER_ROWS) {
+        const int32_t n = min_i32(BUFFER_ROWS, depth - k);
+        expand_panel_rows(expanded, l, panel, k0 + k, n);
         gemv_typed(DTYPE_REAL, sums, row + k, (const unsigned char *)expanded, n);
     }
 }
@@ -91,16 +93,16 @@ static void gemv_f16(panel_sums *sums, const real *row, const unsigned char *wei
 static void gemv_panel(real *tile, const real *row, const linear *l, int32_t panel, int32_t k0,
                        int32_t k1) {
     for (int32_t k = k0; k < k1; k += K_BLOCK) {
-        const unsigned char *weights = panel_row(l, panel, k);
         const int32_t depth = min_i32(K_BLOCK, k1 - k);
+        const unsigned char *weights = panel_row(l, panel, k);
         panel_sums sums = {0};
         switch (l->dtype) {
 #ifdef GATED_MLP_FLOAT64
         case DTYPE_F64: gemv_typed(DTYPE_F64, &sums, row + k, weights, depth); break;
 #endif
-        case DTYPE_F16: gemv_f16(&sums, row + k, weights, depth); break;
+        case DTYPE_F32: gemv_typed(DTYPE_F32, &sums, row + k, weights, depth); break;
         case DTYPE_BF16: gemv_typed(DTYPE_BF16, &sums, row + k, weights, depth); break;
-        default: gemv_typed(DTYPE_F32, &sums, row + k, weights, depth); break;
+        default: gemv_buffered(&sums, row + k, l, panel, k, depth); break;
         }
         for (int32_t i = 0; i < PANEL / LANES; i++) {
             const vreal block = sums.strips[i / STRIP_VECTORS].v[i % STRIP_VECTORS];
@@ -127,18 +129,18 @@ static void clear_past_edge(real *tile, int32_t rows, int32_t strips) {
     }
 }
 
-/* Strips of a panel that hold anything of a matrix `features` wide. */
-static int32_t strips_in(int32_t features, int32_t panel) {
-    const int32_t columns = min_i32(PANEL, features - panel * PANEL);
-    return (columns + STRIP - 1) / STRIP;
-}
-
 void panel_product(real *tile, const row_block *a, const linear *l, int32_t panel, int32_t k0,
                    int32_t k1, real *strip) {
     if (k0 == k1) {
         clear_past_edge(tile, a->rows, 0);
         return;
     }
+#ifndef GATED_MLP_FLOAT64
+    if (a->blocks > 0) {
+        quant_panel_product(tile, a, l, panel, k0, k1, strip);
+        return;
+    }
+#endif
     if (a->group == 1) {
         for (int32_t r = 0; r < a->rows; r++) {
             gemv_panel(tile + r * PANEL, a->data + (size_t)r * (size_t)a->depth, l, panel, k0, k1);
@@ -146,13 +148,11 @@ void panel_product(real *tile, const row_block *a, const linear *l, int32_t pane
         return;
     }
     const int32_t strips = strips_in(l->out_features, panel);
-    const size_t eight = STRIP * held_bytes(l->dtype);
     clear_past_edge(tile, a->rows, strips);
     for (int32_t k = k0; k < k1; k += K_BLOCK) {
         const int32_t depth = min_i32(K_BLOCK, k1 - k);
         for (int32_t s = 0; s < strips; s++) {
-            expand_strip(strip, panel_row(l, panel, k) + (size_t)s * eight, PANEL_STRIPS * eight,
-                         l->dtype, depth);
+            expand_strip(strip, l, panel, s, k, depth);
             strip_product(tile + s * STRIP, a, k, strip, depth, k > k0);
         }
     }

@@ -1,7 +1,8 @@
 /* Matrix products over the packed store: what linear.c and gated_mlp*.c are made of.
  *
  * Every path adds up the products of one output in the same order: blocks of K_BLOCK terms, each
- * from zero, then the blocks; so a row's result does not depend on how many rows there are.
+ * from zero, then the blocks (block-quantised weights: quant_gemm.h); so a row's result does not
+ * depend on how many rows there are.
  *
  * A product's result is a tile [rows][PANEL], which stays in L1 for whatever comes next. Private to
  * the kernels.
@@ -11,7 +12,8 @@
 
 #include "pack.h"
 
-/* Buffer that panel_product and panel_product_transposed expand weights into: reals. */
+/* Buffer that panel_product and panel_product_transposed expand weights into: reals. A tile that
+ * they fill has room for whole groups of rows. */
 #define STRIP_REALS ((K_BLOCK + PANEL) * STRIP)
 
 /* tile [rows][PANEL] = A[:, k0..k1) weight[panel's outputs, k0..k1)^T */

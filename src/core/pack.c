@@ -1,5 +1,5 @@
 /* Operands put into the order in which the register tile reads them; see pack.h. */
-#include "pack.h"
+#include "quant_gemm.h"
 
 /* dst [depth][STRIP], expanded from `depth` store rows of one type. */
 INLINE void expand_typed(const int32_t dtype, real *dst, const unsigned char *src, size_t src_step,
@@ -34,8 +34,9 @@ static void expand_f16_rows(real *dst, const unsigned char *src, size_t src_step
     expand_typed(DTYPE_F16, dst, src, src_step, depth);
 }
 
-void expand_strip(real *dst, const unsigned char *src, size_t src_step, int32_t dtype,
-                  int32_t depth) {
+/* dst [depth][STRIP], from eight held columns of `depth` store rows, src_step bytes apart. */
+static void expand_held(real *dst, const unsigned char *src, size_t src_step, int32_t dtype,
+                        int32_t depth) {
     switch (dtype) {
 #ifdef GATED_MLP_FLOAT64
     case DTYPE_F64: expand_typed(DTYPE_F64, dst, src, src_step, depth); break;
@@ -44,6 +45,58 @@ void expand_strip(real *dst, const unsigned char *src, size_t src_step, int32_t 
     case DTYPE_BF16: expand_typed(DTYPE_BF16, dst, src, src_step, depth); break;
     default: expand_typed(DTYPE_F32, dst, src, src_step, depth); break;
     }
+}
+
+/* dst [STRIP] = strip s of row k of a block. */
+INLINE void expand_block_row(real *dst, const unsigned char *block, int32_t dtype, int32_t s,
+                             int32_t k) {
+#ifdef GATED_MLP_FLOAT64
+    for (int32_t i = 0; i < STRIP; i++) {
+        dst[i] = block_decode(block, dtype, s * STRIP + i, k);
+    }
+#else
+    const strip_row scales = expand_scales(block, s);
+    const strip_row minima = dtype == DTYPE_Q4_1 ? expand_minima(block, s) : (strip_row){0};
+    for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+        const vcodes pair =
+            expand_codes(block + codes_offset(dtype), dtype, k / 2, s * STRIP_VECTORS + j);
+        const vmask code = (vmask)(k % 2 == 0 ? (vbits)pair << 16 : (vbits)pair) >> 16;
+        v_store(dst + j * LANES, v_from_integers(code) * scales.v[j] + minima.v[j]);
+    }
+#endif
+}
+
+static void expand_blocks(real *dst, const linear *l, int32_t panel, int32_t s, int32_t k0,
+                          int32_t depth, size_t dst_ld) {
+    for (int32_t k = k0; k < k0 + depth; k++, dst += dst_ld) {
+        const unsigned char *block = panel_block(l, panel, k / BLOCK);
+        if (l->dtype == DTYPE_Q8_0) {
+            expand_block_row(dst, block, DTYPE_Q8_0, s, k % BLOCK);
+        } else {
+            expand_block_row(dst, block, DTYPE_Q4_1, s, k % BLOCK);
+        }
+    }
+}
+
+void expand_strip(real *dst, const linear *l, int32_t panel, int32_t s, int32_t k0, int32_t depth) {
+    if (block_bytes(l->dtype) != 0) {
+        expand_blocks(dst, l, panel, s, k0, depth, STRIP);
+        return;
+    }
+    const size_t eight = STRIP * held_bytes(l->dtype);
+    expand_held(dst, panel_row(l, panel, k0) + (size_t)s * eight, PANEL_STRIPS * eight, l->dtype,
+                depth);
+}
+
+void expand_panel_rows(real *dst, const linear *l, int32_t panel, int32_t k0, int32_t depth) {
+    if (block_bytes(l->dtype) != 0) {
+        for (int32_t s = 0; s < PANEL_STRIPS; s++) {
+            expand_blocks(dst + s * STRIP, l, panel, s, k0, depth, PANEL);
+        }
+        return;
+    }
+    expand_held(dst, panel_row(l, panel, k0), STRIP * held_bytes(l->dtype), l->dtype,
+                depth * PANEL_STRIPS);
 }
 
 /* The 4x4 block at src, rows ld apart, turned over into dst, rows dst_ld apart. */
@@ -74,11 +127,8 @@ void expand_strip_transposed(real *dst, real *lines, const linear *l, int32_t in
     for (int32_t done = 0; done < depth;) {
         const int32_t first = (k0 + done) % PANEL;
         const int32_t n = min_i32(PANEL - first, depth - done);
-        memset(lines, 0, STRIP * PANEL * sizeof(real));
-        for (int32_t i = 0; i < inputs; i++) {
-            expand_strip(lines + i * PANEL, panel_row(l, (k0 + done) / PANEL, input + i),
-                         STRIP * held_bytes(l->dtype), l->dtype, PANEL_STRIPS);
-        }
+        expand_panel_rows(lines, l, (k0 + done) / PANEL, input, inputs);
+        memset(lines + inputs * PANEL, 0, (size_t)((STRIP - inputs) * PANEL) * sizeof(real));
         int32_t k = 0;
         for (; k + 4 <= n; k += 4) {
             real *to = dst + (size_t)(done + k) * STRIP;
@@ -112,12 +162,49 @@ void pack_rows(real *dst, int32_t depth, const real *src, size_t ld, int32_t row
     }
 }
 
-row_block pack_row_block(real *dst, const real *src, int32_t rows, int32_t depth) {
-    if (rows <= GEMV_ROWS) {
-        return (row_block){src, rows, depth, 1};
+/* Whether weights of dtype are multiplied by codes. */
+static int takes_codes(int32_t dtype) {
+#ifdef GATED_MLP_FLOAT64
+    (void)dtype;
+    return 0;
+#else
+    return block_bytes(dtype) != 0;
+#endif
+}
+
+row_block row_block_in(real *room, int32_t rows, int32_t columns, int32_t dtype) {
+    const int32_t group = rows <= GEMV_ROWS ? 1 : GROUP;
+    const int32_t blocks = takes_codes(dtype) ? block_count(columns) : 0;
+    return (row_block){room, rows, blocks > 0 ? blocks * PAIRS : columns, group, blocks};
+}
+
+void pack_columns(real *room, const row_block *a, int32_t column, const real *src, size_t ld,
+                  int32_t columns) {
+#ifndef GATED_MLP_FLOAT64
+    if (a->blocks > 0) {
+        pack_codes(room, a, column / BLOCK, src, ld, columns);
+        return;
     }
-    pack_rows(dst, depth, src, (size_t)depth, rows, depth);
-    return (row_block){dst, rows, depth, GROUP};
+#endif
+    if (a->group == GROUP) {
+        pack_rows(room + column * GROUP, a->depth, src, ld, a->rows, columns);
+    } else {
+        for (int32_t r = 0; r < a->rows; r++) {
+            memcpy(room + (size_t)r * (size_t)a->depth + (size_t)column, src + (size_t)r * ld,
+                   (size_t)columns * sizeof(real));
+        }
+    }
+}
+
+row_block pack_row_block(real *room, const real *src, int32_t rows, int32_t columns,
+                         int32_t dtype) {
+    row_block a = row_block_in(room, rows, columns, dtype);
+    if (a.blocks == 0 && a.group == 1) {
+        a.data = src;
+    } else {
+        pack_columns(room, &a, 0, src, (size_t)columns, columns);
+    }
+    return a;
 }
 
 void pack_tiles(real *dst, const real *src, int32_t rows, int32_t columns) {

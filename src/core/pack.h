@@ -2,13 +2,18 @@
  * the store as strips of numbers in L1, and tiles for sums over tokens. Called by gemm.c and by the
  * row-block loops. Private to the kernels.
  *
- * A is a block of at most ROW_BLOCK rows. Up to GEMV_ROWS of them are used as they are, row-major
- * (group 1); more are packed in groups of 4, [rows / 4][depth][4], so that one step of the register
- * tile finds its four values side by side (group 4).
+ * A is a block of at most ROW_BLOCK rows. Up to GEMV_ROWS of them are row-major (group 1); more are
+ * packed in groups of 4, [rows / 4][depth][4], so that one step of the register tile finds its four
+ * values side by side (group 4).
+ *
+ * Against block-quantised weights A is quantised too, to 16 bits in blocks of the same 32 columns:
+ * a pair of codes takes the place of a value, and each row has a scale and a sum per block. A row's
+ * codes do not depend on other rows. In double nothing of this is done: weights are expanded.
  */
 #ifndef GATED_MLP_PACK_H
 #define GATED_MLP_PACK_H
 
+#include "quant.h"
 #include "sizes.h"
 
 #define GEMV_ROWS     3
@@ -24,10 +29,11 @@
 #endif
 
 typedef struct {
-    const real *data;
+    const real *data; /* values, or pairs of codes */
     int32_t rows;
-    int32_t depth; /* values per row */
-    int32_t group; /* 1 or GROUP */
+    int32_t depth;  /* values or pairs per row */
+    int32_t group;  /* 1 or GROUP */
+    int32_t blocks; /* per row; 0 where data are values */
 } row_block;
 
 /* How many rows of a group there is room for. */
@@ -35,20 +41,49 @@ INLINE int32_t padded_rows(int32_t rows) {
     return (rows + GROUP - 1) / GROUP * GROUP;
 }
 
+/* Behind the codes: scales [rows / group][blocks][group], then sums, the same, of a block's values
+ * as they are after rounding. Where from the data on those of row r, the first of a group, are. */
+INLINE size_t scale_offset(const row_block *a, int32_t r, int32_t block) {
+    return (size_t)padded_rows(a->rows) * (size_t)a->depth + (size_t)r * (size_t)a->blocks +
+           (size_t)(block * a->group);
+}
+
+INLINE size_t sum_offset(const row_block *a, int32_t r, int32_t block) {
+    return (size_t)padded_rows(a->rows) * (size_t)a->blocks + scale_offset(a, r, block);
+}
+
+/* Strips of a panel that hold anything of a matrix `features` wide. */
+INLINE int32_t strips_in(int32_t features, int32_t panel) {
+    const int32_t columns = min_i32(PANEL, features - panel * PANEL);
+    return (columns + STRIP - 1) / STRIP;
+}
+
 /* dst [rows / 4][depth][4], first `columns` of depth = src [rows, columns] with rows ld apart.
  * Places of rows that are missing from the last group are neither written nor read. */
 void pack_rows(real *dst, int32_t depth, const real *src, size_t ld, int32_t rows, int32_t columns);
 
-/* src [rows, depth] as A of a forward product: itself where rows are few, else packed into dst. */
-row_block pack_row_block(real *dst, const real *src, int32_t rows, int32_t depth);
+/* A of a forward product with weights of dtype, to be filled by pack_columns. room is for
+ * padded_rows(rows) of whole panels. */
+row_block row_block_in(real *room, int32_t rows, int32_t columns, int32_t dtype);
+
+/* Columns [column, column + columns) of A = src [rows, columns], rows ld apart; column is a multiple
+ * of PANEL. What is missing from the last block of codes becomes 0. */
+void pack_columns(real *room, const row_block *a, int32_t column, const real *src, size_t ld,
+                  int32_t columns);
+
+/* src [rows, columns] as A of a forward product: itself where few rows of values are wanted, else
+ * packed into room. */
+row_block pack_row_block(real *room, const real *src, int32_t rows, int32_t columns, int32_t dtype);
 
 /* dst [ceil(columns / 32)][rows][PANEL] = src [rows, columns]: columns cut into tiles, missing
  * ones zero. */
 void pack_tiles(real *dst, const real *src, int32_t rows, int32_t columns);
 
-/* dst [depth][STRIP] = eight held columns of `depth` store rows, src_step bytes apart. */
-void expand_strip(real *dst, const unsigned char *src, size_t src_step, int32_t dtype,
-                  int32_t depth);
+/* dst [depth][STRIP] = strip `s` of a panel, rows k0 on. */
+void expand_strip(real *dst, const linear *l, int32_t panel, int32_t s, int32_t k0, int32_t depth);
+
+/* dst [depth][PANEL] = rows k0 on of a panel. */
+void expand_panel_rows(real *dst, const linear *l, int32_t panel, int32_t k0, int32_t depth);
 
 /* dst [depth][STRIP] = weight[k0..k0 + depth), input..input + STRIP): the store read across its
  * rows. Inputs past the last give zeros. `lines` is room for STRIP rows of a panel. */

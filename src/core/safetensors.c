@@ -93,7 +93,7 @@ static int read_dtype(reader *r, safetensors_tensor *tensor) {
     if (!json_string(&r->json, &string)) {
         return 0;
     }
-    for (uint32_t code = 0; code < DTYPE_COUNT; code++) {
+    for (uint32_t code = 0; code < SAFETENSORS_DTYPE_COUNT; code++) {
         if (json_is(r->json.text, string, names[code])) {
             tensor->dtype = code;
             return 1;

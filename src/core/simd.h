@@ -104,6 +104,43 @@ INLINE vreal v_at_most(vreal v, vreal high) {
 #endif
 }
 
+#ifndef GATED_MLP_FLOAT64
+
+/* Eight 16-bit codes: the integers that stand for quantised numbers. */
+typedef int16_t vcodes __attribute__((vector_size(16)));
+typedef uint16_t vunsigned_codes __attribute__((vector_size(16)));
+
+/* a[2 i] b[2 i] + a[2 i + 1] b[2 i + 1] in 32 bits */
+INLINE vmask v_dot_pairs(vcodes a, vcodes b) {
+#ifdef __wasm_simd128__
+    return __builtin_wasm_dot_s_i32x4_i16x8(a, b);
+#else
+    const vmask even = ((vmask)((vbits)a << 16) >> 16) * ((vmask)((vbits)b << 16) >> 16);
+    return even + ((vmask)a >> 16) * ((vmask)b >> 16);
+#endif
+}
+
+/* The pair of codes at p, four times. */
+INLINE vcodes v_splat_pair(const void *p) {
+    int32_t pair;
+    memcpy(&pair, p, sizeof pair);
+    return (vcodes)(vmask){pair, pair, pair, pair};
+}
+
+/* Eight 8-bit codes at p, widened. */
+INLINE vcodes v_widen_codes(const void *p) {
+    typedef int8_t bytes __attribute__((vector_size(8)));
+    bytes codes;
+    memcpy(&codes, p, sizeof codes);
+    return __builtin_convertvector(codes, vcodes);
+}
+
+INLINE vreal v_from_integers(vmask integers) {
+    return __builtin_convertvector(integers, vreal);
+}
+
+#endif
+
 /* v with its lowest `cleared` bits set to 0: a head short enough for its products to be exact. */
 INLINE vreal v_head(vreal v, int cleared) {
     return (vreal)((vbits)v >> cleared << cleared);

@@ -59,7 +59,7 @@ INLINE gated_mlp_status check_linear(const linear *l) {
     if (l->out_features <= 0 || l->in_features <= 0) {
         return GATED_MLP_ERR_SHAPE;
     }
-    if (held_bytes(l->dtype) == 0) {
+    if (held_bytes(l->dtype) == 0 && block_bytes(l->dtype) == 0) {
         return GATED_MLP_ERR_DTYPE;
     }
     return linear_weight_bytes(l->out_features, l->in_features, l->dtype) == 0

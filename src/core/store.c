@@ -4,8 +4,7 @@
  * Not for computing: kernels read the store through store.h. Called by the binding through
  * exports.c, once per tensor or per piece of one as it arrives.
  */
-#include "store.h"
-
+#include "quant.h"
 #include "sizes.h"
 
 #include <string.h>
@@ -14,9 +13,13 @@
 #define RUN 64
 
 uint64_t linear_weight_bytes(int32_t out_features, int32_t in_features, int32_t dtype) {
-    const size_t element = held_bytes(dtype);
-    if (out_features <= 0 || in_features <= 0 || element == 0) {
+    const size_t element = held_bytes(dtype), block = block_bytes(dtype);
+    if (out_features <= 0 || in_features <= 0 || (element == 0 && block == 0)) {
         return 0;
+    }
+    if (block != 0) {
+        return byte_count((uint64_t)panel_count(out_features), (uint64_t)block_count(in_features),
+                          block);
     }
     return byte_count((uint64_t)panel_count(out_features) * PANEL, (uint64_t)in_features, element);
 }
@@ -26,9 +29,7 @@ static size_t element_offset(const linear *l, int32_t o, int32_t k) {
     const size_t element = held_bytes(l->dtype);
     const size_t row = (size_t)(o / PANEL) * (size_t)l->in_features + (size_t)k;
     const int32_t column = o % PANEL;
-    const int32_t in_eight = column % 8;
-    const int32_t paired = in_eight < 4 ? 2 * in_eight : 2 * in_eight - 7;
-    const int32_t place = element == 2 ? column - in_eight + paired : column;
+    const int32_t place = element == 2 ? paired_place(column) : column;
     return (row * PANEL + (size_t)place) * element;
 }
 
@@ -61,39 +62,93 @@ static gated_mlp_status check_range(int32_t begin, int32_t count, int32_t size) 
     return inside ? GATED_MLP_OK : GATED_MLP_ERR_SHAPE;
 }
 
-gated_mlp_status linear_set_block(linear *l, int32_t row0, int32_t rows, int32_t col0, int32_t cols,
-                                  const void *src, int32_t src_dtype, int64_t row_stride,
-                                  int64_t col_stride) {
-    const int64_t src_element = convert_source_bytes(src_dtype);
+/* What linear_set_block is asked to take in. */
+typedef struct {
+    int32_t row0, rows, col0, cols;
+    const unsigned char *src;
+    int32_t src_dtype;
+    ptrdiff_t row_step; /* bytes */
+    ptrdiff_t col_step;
+} source_block;
+
+static gated_mlp_status check_source(const linear *l, const source_block *from) {
     gated_mlp_status status = check_linear(l);
-    if (status == GATED_MLP_OK && src_element == 0) {
+    if (status == GATED_MLP_OK && convert_source_bytes(from->src_dtype) == 0) {
         status = GATED_MLP_ERR_DTYPE;
     }
     if (status == GATED_MLP_OK) {
-        status = check_range(row0, rows, l->out_features);
+        status = check_range(from->row0, from->rows, l->out_features);
     }
     if (status == GATED_MLP_OK) {
-        status = check_range(col0, cols, l->in_features);
+        status = check_range(from->col0, from->cols, l->in_features);
     }
-    if (status != GATED_MLP_OK) {
-        return status;
+    if (status == GATED_MLP_OK && block_bytes(l->dtype) != 0) {
+        const int32_t end = from->col0 + from->cols;
+        const int whole = from->col0 % BLOCK == 0 && (end % BLOCK == 0 || end == l->in_features);
+        status = whole ? GATED_MLP_OK : GATED_MLP_ERR_SHAPE;
     }
+    return status;
+}
+
+static void set_elements(linear *l, const source_block *from) {
     unsigned char *store = l->weight;
-    const unsigned char *from = src;
     const ptrdiff_t dst_step = (ptrdiff_t)(PANEL * held_bytes(l->dtype));
-    const ptrdiff_t row_step = (ptrdiff_t)(row_stride * src_element);
-    const ptrdiff_t col_step = (ptrdiff_t)(col_stride * src_element);
-    for (int32_t r0 = 0; r0 < rows; r0 += PANEL) {
-        const int32_t r1 = rows - r0 < PANEL ? rows : r0 + PANEL;
-        for (int32_t c = 0; c < cols; c += RUN) {
-            const int32_t n = cols - c < RUN ? cols - c : RUN;
+    for (int32_t r0 = 0; r0 < from->rows; r0 += PANEL) {
+        const int32_t r1 = min_i32(from->rows, r0 + PANEL);
+        for (int32_t c = 0; c < from->cols; c += RUN) {
+            const int32_t n = min_i32(RUN, from->cols - c);
             for (int32_t r = r0; r < r1; r++) {
-                move_run(store + element_offset(l, row0 + r, col0 + c), dst_step, l->dtype,
-                         from + r * row_step + c * col_step, col_step, src_dtype, n);
+                move_run(store + element_offset(l, from->row0 + r, from->col0 + c), dst_step,
+                         l->dtype, from->src + r * from->row_step + c * from->col_step,
+                         from->col_step, from->src_dtype, n);
             }
         }
     }
-    return GATED_MLP_OK;
+}
+
+/* Offset of the blocks that weight (o, k) is in. */
+static size_t block_offset(const linear *l, int32_t o, int32_t k) {
+    const unsigned char *block = panel_block(l, o / PANEL, k / BLOCK);
+    return (size_t)(block - (const unsigned char *)l->weight);
+}
+
+static void set_blocks(linear *l, const source_block *from) {
+    unsigned char *store = l->weight;
+    for (int32_t r0 = 0; r0 < from->rows; r0 += PANEL) {
+        const int32_t r1 = min_i32(from->rows, r0 + PANEL);
+        for (int32_t c = 0; c < from->cols; c += BLOCK) {
+            const int32_t n = min_i32(BLOCK, from->cols - c);
+            for (int32_t r = r0; r < r1; r++) {
+                double weights[BLOCK];
+                convert_decode(weights, from->src + r * from->row_step + c * from->col_step,
+                               from->col_step, from->src_dtype, n);
+                const int32_t o = from->row0 + r;
+                block_encode(store + block_offset(l, o, from->col0 + c), l->dtype, o % PANEL,
+                             weights, n);
+            }
+        }
+    }
+}
+
+gated_mlp_status linear_set_block(linear *l, int32_t row0, int32_t rows, int32_t col0, int32_t cols,
+                                  const void *src, int32_t src_dtype, int64_t row_stride,
+                                  int64_t col_stride) {
+    const int64_t element = convert_source_bytes(src_dtype);
+    const source_block from = {row0,
+                               rows,
+                               col0,
+                               cols,
+                               src,
+                               src_dtype,
+                               (ptrdiff_t)(row_stride * element),
+                               (ptrdiff_t)(col_stride * element)};
+    const gated_mlp_status status = check_source(l, &from);
+    if (status == GATED_MLP_OK && block_bytes(l->dtype) != 0) {
+        set_blocks(l, &from);
+    } else if (status == GATED_MLP_OK) {
+        set_elements(l, &from);
+    }
+    return status;
 }
 
 void linear_clear(linear *l) {
@@ -101,29 +156,45 @@ void linear_clear(linear *l) {
     memset(l->weight, 0, (size_t)bytes);
 }
 
+static void get_elements(unsigned char *to, int32_t dtype, const linear *l, int32_t o) {
+    const unsigned char *store = l->weight;
+    const ptrdiff_t element = convert_target_bytes(dtype);
+    const ptrdiff_t src_step = (ptrdiff_t)(PANEL * held_bytes(l->dtype));
+    for (int32_t k = 0; k < l->in_features; k += RUN) {
+        const int32_t n = min_i32(RUN, l->in_features - k);
+        move_run(to + k * element, element, dtype, store + element_offset(l, o, k), src_step,
+                 l->dtype, n);
+    }
+}
+
+static void get_blocks(unsigned char *to, int32_t dtype, const linear *l, int32_t o) {
+    const ptrdiff_t element = convert_target_bytes(dtype);
+    for (int32_t k = 0; k < l->in_features; k++) {
+        const double weight =
+            block_decode(panel_block(l, o / PANEL, k / BLOCK), l->dtype, o % PANEL, k % BLOCK);
+        convert_encode(to + k * element, element, dtype, &weight, 1);
+    }
+}
+
 gated_mlp_status linear_get_rows(void *dst, int32_t dst_dtype, const linear *l, int32_t row0,
                                  int32_t rows) {
+    const int quantised = block_bytes(l->dtype) != 0;
+    const int32_t exact = quantised ? DTYPE_F32 : l->dtype;
     gated_mlp_status status = check_linear(l);
-    if (status == GATED_MLP_OK && dst_dtype != l->dtype && dst_dtype != DTYPE_REAL) {
+    if (status == GATED_MLP_OK && dst_dtype != exact && dst_dtype != DTYPE_REAL) {
         status = GATED_MLP_ERR_DTYPE;
     }
     if (status == GATED_MLP_OK) {
         status = check_range(row0, rows, l->out_features);
     }
-    if (status != GATED_MLP_OK) {
-        return status;
-    }
     unsigned char *to = dst;
-    const unsigned char *store = l->weight;
-    const ptrdiff_t element = convert_target_bytes(dst_dtype);
-    const ptrdiff_t src_step = (ptrdiff_t)(PANEL * held_bytes(l->dtype));
-    for (int32_t r = 0; r < rows; r++) {
-        for (int32_t k = 0; k < l->in_features; k += RUN) {
-            const int32_t n = l->in_features - k < RUN ? l->in_features - k : RUN;
-            move_run(to, element, dst_dtype, store + element_offset(l, row0 + r, k), src_step,
-                     l->dtype, n);
-            to += n * element;
+    const ptrdiff_t row_bytes = (ptrdiff_t)l->in_features * convert_target_bytes(dst_dtype);
+    for (int32_t r = 0; status == GATED_MLP_OK && r < rows; r++) {
+        if (quantised) {
+            get_blocks(to + r * row_bytes, dst_dtype, l, row0 + r);
+        } else {
+            get_elements(to + r * row_bytes, dst_dtype, l, row0 + r);
         }
     }
-    return GATED_MLP_OK;
+    return status;
 }

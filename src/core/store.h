@@ -5,7 +5,7 @@
  * so a panel is one contiguous stream that serves 32 outputs. The last panel's missing columns are
  * zeros. Elements keep their held type. In the 16-bit types, columns i and i + 4 of every 8 lie
  * side by side: each 32-bit lane holds a pair, and one shift and one mask give two vectors in
- * order. Private to the kernels.
+ * order. The block-quantised types have a layout of their own: quant.h. Private to the kernels.
  */
 #ifndef GATED_MLP_STORE_H
 #define GATED_MLP_STORE_H
@@ -18,7 +18,9 @@
 #define PANEL 32 /* outputs per panel */
 #define STRIP 8  /* outputs per register tile */
 
-/* Bytes of a held element; 0 where the type cannot be held. */
+#define BLOCK 32 /* inputs that share the scale of a block-quantised type */
+
+/* Bytes of an element held by itself; 0 where the type is block-quantised or cannot be held. */
 INLINE size_t held_bytes(int32_t dtype) {
     switch (dtype) {
 #ifdef GATED_MLP_FLOAT64
@@ -31,14 +33,35 @@ INLINE size_t held_bytes(int32_t dtype) {
     }
 }
 
+/* Bytes of a panel's blocks over the same inputs; 0 where the type is not block-quantised. */
+INLINE size_t block_bytes(int32_t dtype) {
+    return dtype == DTYPE_Q8_0 ? PANEL * 34 : dtype == DTYPE_Q4_1 ? PANEL * 20 : 0;
+}
+
 INLINE int32_t panel_count(int32_t features) {
     return features / PANEL + (features % PANEL != 0);
+}
+
+INLINE int32_t block_count(int32_t inputs) {
+    return inputs / BLOCK + (inputs % BLOCK != 0);
+}
+
+/* Which of its panel's or strip's 16-bit elements a column is. */
+INLINE int32_t paired_place(int32_t column) {
+    const int32_t in_eight = column % 8;
+    return column - in_eight + (in_eight < 4 ? 2 * in_eight : 2 * in_eight - 7);
 }
 
 /* Where row k of a panel starts. */
 INLINE const unsigned char *panel_row(const linear *l, int32_t panel, int32_t k) {
     const size_t row = (size_t)panel * (size_t)l->in_features + (size_t)k;
     return (const unsigned char *)l->weight + row * PANEL * held_bytes(l->dtype);
+}
+
+/* Where a panel's blocks over inputs 32 b..32 b + 31 start. */
+INLINE const unsigned char *panel_block(const linear *l, int32_t panel, int32_t b) {
+    const size_t block = (size_t)panel * (size_t)block_count(l->in_features) + (size_t)b;
+    return (const unsigned char *)l->weight + block * block_bytes(l->dtype);
 }
 
 /* STRIP consecutive columns as numbers. */
@@ -59,7 +82,7 @@ INLINE strip_row expand_strip_row(const unsigned char *at, int32_t dtype) {
             values[i] = value;
         } else {
             uint16_t bits;
-            memcpy(&bits, at + 2 * (i < 4 ? 2 * i : 2 * i - 7), 2);
+            memcpy(&bits, at + 2 * paired_place(i), 2);
             values[i] = convert_decode_bits(bits, dtype);
         }
     }
@@ -69,8 +92,6 @@ INLINE strip_row expand_strip_row(const unsigned char *at, int32_t dtype) {
 }
 
 #else
-
-typedef uint32_t vbits __attribute__((vector_size(16)));
 
 INLINE vbits bits_splat(uint32_t bits) {
     return (vbits){bits, bits, bits, bits};

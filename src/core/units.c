@@ -38,6 +38,10 @@ gated_mlp_status mlp_call_begin(mlp_call *call, const gated_mlp *m, int32_t toke
     if (status == GATED_MLP_OK) {
         status = check_projection(&m->down_proj, m->d, m->d_ff);
     }
+    if (status == GATED_MLP_OK &&
+        (block_bytes(m->gate_proj.dtype) != 0) != (block_bytes(m->up_proj.dtype) != 0)) {
+        status = GATED_MLP_ERR_DTYPE; /* x is quantised for both or for neither */
+    }
     if (status == GATED_MLP_OK) {
         status = check_options(&call->options, m->d_ff, tokens);
     }

@@ -72,7 +72,7 @@ static void check_tensors(const safetensors_block *block) {
     uint64_t order_sum = 0;
     for (uint32_t i = 0; i < block->tensor_count; i++) {
         const safetensors_tensor *t = &tensors[i];
-        INSIST(t->dtype < DTYPE_COUNT && t->reserved == 0 && t->first_dim <= dims);
+        INSIST(t->dtype < SAFETENSORS_DTYPE_COUNT && t->reserved == 0 && t->first_dim <= dims);
         dims += t->rank;
         check_string(block, &pool_used, t->name, t->name_bytes);
     }

@@ -117,6 +117,13 @@ static void create_projection(linear *l, double **weight, double **bias, int32_t
     }
 }
 
+double tolerance_of(int32_t dtype) {
+    if (DTYPE_REAL == DTYPE_F64) {
+        return 1e-13;
+    }
+    return dtype == DTYPE_Q8_0 || dtype == DTYPE_Q4_1 ? 1e-3 : 4e-6;
+}
+
 layer layer_create(int32_t d, int32_t d_ff, int32_t dtype, int with_bias, int32_t activation) {
     layer l;
     memset(&l, 0, sizeof l);

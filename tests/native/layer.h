@@ -15,6 +15,10 @@ typedef struct {
     reference_mlp reference;
 } layer;
 
+/* What rounding may do, of a tensor's largest magnitude; the sizes in the tests keep it well below.
+ * Forward products with block-quantised weights round their input to 16 bits in float. */
+double tolerance_of(int32_t dtype);
+
 layer layer_create(int32_t d, int32_t d_ff, int32_t dtype, int with_bias, int32_t activation);
 void layer_free(layer *l);
 

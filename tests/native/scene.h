@@ -8,13 +8,6 @@
 
 #include "layer.h"
 
-/* Of a tensor's largest magnitude; the sizes here keep rounding well below. */
-#ifdef GATED_MLP_FLOAT64
-#define TOLERANCE 1e-13
-#else
-#define TOLERANCE 4e-6
-#endif
-
 #define UNTOUCHED ((real) - 77) /* what the record and y hold before a call */
 
 typedef struct {

@@ -23,7 +23,7 @@ static void test_scene(int32_t d, int32_t d_ff, int32_t tokens, int32_t dtype, i
         worst = worse(worst, distance(s.record.act, s.record64.act, NULL, inner));
         worst = worse(worst, distance(s.record.up, s.record64.up, NULL, inner));
         worst = worse(worst, distance(s.record.hidden, s.record64.hidden, NULL, inner));
-        check(worst <= TOLERANCE,
+        check(worst <= tolerance_of(dtype),
               "d %d, d_ff %d, %d tokens, dtype %d, activation %d, units %d..%d, %d holds: %.2g", d,
               d_ff, tokens, dtype, activation, s.options.unit_begin, s.options.unit_end,
               s.options.hold_count, worst);
@@ -65,22 +65,20 @@ static void test_company(int32_t d, int32_t d_ff, int32_t tokens, int32_t dtype)
     scene_free(&s);
 }
 
-/* One token of NaN: its row is NaN, all other rows keep their bits. */
-static void test_nan_token(int32_t tokens, int32_t which) {
+/* One token with a NaN: its row is NaN, all other rows keep their bits. */
+static void test_nan_token(int32_t tokens, int32_t which, int32_t dtype) {
     scene s;
-    scene_start(&s, 21, 37, tokens, DTYPE_BF16, ACT_gelu_tanh, 0, 0);
+    scene_start(&s, 21, 37, tokens, dtype, ACT_gelu_tanh, 0, 0);
     const int32_t d = s.l.mlp.d;
     real *before = need((uint64_t)(tokens * d) * sizeof(real));
     memcpy(before, s.y, (size_t)(tokens * d) * sizeof(real));
-    for (int32_t k = 0; k < d; k++) {
-        s.x[which * d + k] = (real)NAN;
-    }
+    s.x[which * d + random_below(d)] = (real)NAN;
     scene_forward(&s);
     int right = 1;
     for (int32_t i = 0; i < tokens * d; i++) {
         right &= i / d == which ? isnan(s.y[i]) : memcmp(&s.y[i], &before[i], sizeof(real)) == 0;
     }
-    check(right, "a NaN token stays alone: token %d of %d", which, tokens);
+    check(right, "a NaN token stays alone: token %d of %d, dtype %d", which, tokens, dtype);
     free(before);
     scene_free(&s);
 }
@@ -98,7 +96,8 @@ static void test_slices_sum(const int32_t *cuts, int32_t count, int32_t tokens) 
         scene_forward(&s);
     }
     const double apart = distance(s.y, s.y64, NULL, outer);
-    check(apart <= TOLERANCE, "%d slices of %d tokens add up: %.2g", count - 1, tokens, apart);
+    check(apart <= tolerance_of(DTYPE_F32), "%d slices of %d tokens add up: %.2g", count - 1,
+          tokens, apart);
     scene_free(&s);
 }
 
@@ -134,8 +133,8 @@ static void test_outside_is_out(int32_t tokens) {
         untouched &= inside || records[i % 4][i / 4] == UNTOUCHED;
     }
     const double apart = distance(s.y, s.y64, NULL, tokens * 17);
-    check(apart <= TOLERANCE && untouched, "units outside the slice are out, %d tokens: %.2g",
-          tokens, apart);
+    check(apart <= tolerance_of(DTYPE_F32) && untouched,
+          "units outside the slice are out, %d tokens: %.2g", tokens, apart);
     scene_free(&s);
 }
 
@@ -159,17 +158,24 @@ int main(void) {
         test_scene(size, size, size % 10, dtypes[size % 4], 0, 0);
         test_scene(34 - size, size + 32 * (size % 3), 9 - size % 10, dtypes[size % 3], size % 2,
                    size % 3 == 0);
+        test_scene(2 * size, 100 - size, size % 10, size % 2 ? DTYPE_Q8_0 : DTYPE_Q4_1,
+                   size % 3 == 0, size % 5 == 0);
     }
     test_scene(40, 70, 131, DTYPE_BF16, 0, 1);
     test_scene(300, 290, 5, DTYPE_F32, 1, 1);
     test_scene(300, 290, 2, DTYPE_F16, 1, 1);
+    test_scene(300, 290, 5, DTYPE_Q8_0, 1, 1);
+    test_scene(290, 300, 2, DTYPE_Q4_1, 1, 1);
     for (int32_t i = 0; i < 4; i++) {
         test_company(33 + i, 300, 9, dtypes[i]);
         test_company(260, 65 + i, 131, dtypes[i]);
+        test_company(300 - i, 70 + i, i < 2 ? 9 : 131, i % 2 ? DTYPE_Q8_0 : DTYPE_Q4_1);
     }
     for (int32_t tokens = 2; tokens <= 9; tokens++) {
-        test_nan_token(tokens, tokens / 2);
-        test_nan_token(tokens, tokens - 1);
+        test_nan_token(tokens, tokens / 2, DTYPE_BF16);
+        test_nan_token(tokens, tokens - 1, DTYPE_BF16);
+        test_nan_token(tokens, tokens / 2, DTYPE_Q8_0);
+        test_nan_token(tokens, tokens - 1, DTYPE_Q4_1);
         test_outside_is_out(tokens);
     }
     test_slices_sum((const int32_t[]){0, 50, 100}, 3, 2);

@@ -81,7 +81,11 @@ static double compare(const gradient_pair *g, int *which) {
 
 static void test_scene(const char *title, int32_t d, int32_t d_ff, int32_t tokens, int32_t dtype,
                        int sliced, int held) {
+    const int quantised = dtype == DTYPE_Q8_0 || dtype == DTYPE_Q4_1;
     for (int32_t activation = 0; activation < ACT_COUNT; activation++) {
+        if (quantised && activation == ACT_relu) {
+            continue; /* its derivative jumps where the rounding of x may move a gate across 0 */
+        }
         scene s;
         scene_start(&s, d, d_ff, tokens, dtype, activation, sliced, held);
         for (int from_record = 0; from_record < 2; from_record++) {
@@ -91,7 +95,7 @@ static void test_scene(const char *title, int32_t d, int32_t d_ff, int32_t token
             expected_backward(&s, &g);
             int which = 0;
             const double worst = compare(&g, &which);
-            check(worst <= TOLERANCE,
+            check(worst <= tolerance_of(dtype),
                   "%s: d %d, d_ff %d, %d tokens, dtype %d, activation %d, units %d..%d, %s: %.2g "
                   "(%s)",
                   title, d, d_ff, tokens, dtype, activation, s.options.unit_begin,
@@ -140,6 +144,10 @@ int main(void) {
         test_scene("square", size, size, size % 10, dtypes[size % 4], 0, 0);
         test_scene("wide", size, 34 - size + 32 * (size % 3), 9 - size % 10, dtypes[size % 3],
                    size % 2, size % 3 == 0);
+    }
+    for (int32_t size = 3; size <= 80; size += 11) {
+        test_scene("quantised", size, 90 - size, size % 7, size % 2 ? DTYPE_Q8_0 : DTYPE_Q4_1,
+                   size % 3 == 0, size % 5 == 0);
     }
     test_scene("two row blocks", 40, 70, 131, DTYPE_BF16, 0, 1);
     test_scene("two summation blocks", 300, 290, 5, DTYPE_F32, 1, 1);

@@ -4,12 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef GATED_MLP_FLOAT64
-#define TOLERANCE 1e-13
-#else
-#define TOLERANCE 4e-6
-#endif
-
 typedef struct {
     int32_t tokens, out, in;
     layer l; /* of which gate_proj is looked at */
@@ -39,7 +33,8 @@ static void finish(problem *p) {
 static void verdict(const problem *p, const char *what, gated_mlp_status status, const real *ours,
                     const double *expected, const double *before, int64_t n) {
     const double apart = distance(ours, expected, before, n);
-    check(status == GATED_MLP_OK && apart <= TOLERANCE, "%s: %d tokens, %d -> %d, dtype %d: %.2g",
+    const double allowed = tolerance_of(p->l.mlp.gate_proj.dtype);
+    check(status == GATED_MLP_OK && apart <= allowed, "%s: %d tokens, %d -> %d, dtype %d: %.2g",
           what, p->tokens, p->in, p->out, p->l.mlp.gate_proj.dtype, apart);
 }
 
@@ -125,9 +120,14 @@ int main(void) {
     for (int32_t size = 1; size <= 33; size++) {
         test_problem(size % 10, size, 34 - size, dtypes[size % 4]);
         test_problem(size, 35 - size, size + 30, dtypes[size % 3]);
+        test_problem(size % 10, 3 * size, 70 - size, size % 2 ? DTYPE_Q8_0 : DTYPE_Q4_1);
     }
     test_problem(131, 65, 70, DTYPE_BF16);
     test_problem(7, 300, 530, DTYPE_F16);
     test_problem(2, 300, 530, DTYPE_F16);
+    test_problem(131, 65, 70, DTYPE_Q8_0);
+    test_problem(131, 70, 65, DTYPE_Q4_1);
+    test_problem(7, 300, 530, DTYPE_Q4_1);
+    test_problem(3, 300, 530, DTYPE_Q8_0);
     return report();
 }

@@ -1,0 +1,85 @@
+/* Weights as ggml's Q8_0 and Q4_1: what a block is, and how it lies in the packed store.
+ *
+ * A block is 32 consecutive inputs of one output. A panel holds the blocks of its 32 outputs over
+ * the same inputs together, so that it is one stream:
+ *
+ *     panels [ceil(out / 32)][ceil(in / 32)]
+ *         scales [32]   F16, in the order of the 16-bit types (store.h)
+ *         minima [32]   the same; Q4_1 only
+ *         codes         pairs of inputs [16], each of all 32 outputs
+ *
+ *     Q8_0   weight = scale * code            codes [16][32][2] of int8, -127..127
+ *     Q4_1   weight = scale * code + minimum  codes [16][2][8] of uint16: lane 2 i + j of half h has
+ *                                             those of outputs 16 h + 4 n + i, input j of the pair,
+ *                                             0..15, in bits 4 n..4 n + 3
+ *
+ * so eight 16-bit lanes are a pair of inputs of four outputs, which is what a pairwise integer
+ * product wants. A block that has an infinite or NaN weight, or a scale past F16, has the scale
+ * F16_NAN and is NaN altogether. Called by store.c to fill and read the store; private to the
+ * kernels.
+ */
+#ifndef GATED_MLP_QUANT_H
+#define GATED_MLP_QUANT_H
+
+#include "store.h"
+
+#define PAIRS (BLOCK / 2)
+
+/* No scale is negative, so the sign is free to say "not a number": it spares the kernels a test
+ * (expand_scale). */
+#define F16_NAN      0xfe00u
+#define F16_INFINITY 0x7c00u
+
+/* Where the codes of a block begin. */
+INLINE size_t codes_offset(int32_t dtype) {
+    return (dtype == DTYPE_Q4_1 ? 4 : 2) * PANEL;
+}
+
+/* Quantises n <= 32 weights of the panel's output `column`, as ggml's reference does; missing ones
+ * are 0. */
+void block_encode(unsigned char *block, int32_t dtype, int32_t column, const double *weights,
+                  int32_t n);
+
+/* The weight of output `column` and input k of a block. */
+double block_decode(const unsigned char *block, int32_t dtype, int32_t column, int32_t k);
+
+#ifndef GATED_MLP_FLOAT64
+
+/* Codes of outputs 4 i..4 i + 3, both inputs of pair p. */
+INLINE vcodes expand_codes(const unsigned char *codes, int32_t dtype, int32_t p, int32_t i) {
+    if (dtype == DTYPE_Q8_0) {
+        return v_widen_codes(codes + (p * PANEL + 4 * i) * 2);
+    }
+    vunsigned_codes packed;
+    memcpy(&packed, codes + (p * PANEL + i / 4 * 16), sizeof packed);
+    switch (i % 4) {
+    case 0: return (vcodes)(packed & 15);
+    case 1: return (vcodes)(packed >> 4 & 15);
+    case 2: return (vcodes)(packed >> 8 & 15);
+    default: return (vcodes)(packed >> 12);
+    }
+}
+
+/* F16 in the upper half of each lane, of which a negative one is F16_NAN, to F32: the shift copies
+ * the sign into the exponent. */
+INLINE vreal expand_scale(vbits half) {
+    return (vreal)(((vbits)((vmask)half >> 3)) & bits_splat(0xffffe000u)) * v_splat(0x1p112f);
+}
+
+/* Scales of a strip's eight outputs. */
+INLINE strip_row expand_scales(const unsigned char *block, int32_t strip) {
+    vbits pairs;
+    memcpy(&pairs, block + strip * 2 * STRIP, sizeof pairs);
+    return (strip_row){{expand_scale(pairs << 16), expand_scale(pairs)}};
+}
+
+/* Q4_1's minima of a strip's eight outputs; they are finite. */
+INLINE strip_row expand_minima(const unsigned char *block, int32_t strip) {
+    vbits pairs;
+    memcpy(&pairs, block + 2 * PANEL + strip * 2 * STRIP, sizeof pairs);
+    return (strip_row){{expand_finite_f16(pairs << 16), expand_finite_f16(pairs)}};
+}
+
+#endif
+
+#endif

@@ -1,0 +1,254 @@
+/* Rows as 16-bit codes, and their products with block-quantised weights; see quant_gemm.h.
+ *
+ * One step of either kernel multiplies a pair of inputs: eight 16-bit lanes are the pair's codes of
+ * four outputs, against the pair of one row in every lane pair.
+ */
+#include "quant_gemm.h"
+
+#ifndef GATED_MLP_FLOAT64
+
+#define CODE_MAX      32767.0f
+#define SMALLEST_STEP 0x1p-126f
+/* Added to a number of magnitude under 2^22, it rounds it to nearest and leaves it, as an integer,
+ * in the lowest bits. */
+#define TO_INTEGER 0x1.8p23f
+
+/* The magnitude that is largest by its bits: above every number come infinity and NaN. */
+static real largest_magnitude(const real *values) {
+    vmask most = {0};
+    for (int32_t i = 0; i < BLOCK; i += LANES) {
+        const vmask bits = (vmask)v_abs(v_load(values + i));
+        const vmask more = bits > most;
+        most = (bits & more) | (most & ~more);
+    }
+    int32_t bits = most[0];
+    for (int32_t i = 1; i < LANES; i++) {
+        bits = most[i] > bits ? most[i] : bits;
+    }
+    real largest;
+    memcpy(&largest, &bits, sizeof largest);
+    return largest;
+}
+
+/* values [BLOCK] as pairs of codes */
+static void encode_values(real *pairs, real *scale, real *sum, const real *values) {
+    const real largest = largest_magnitude(values);
+    const real step = largest / CODE_MAX;
+    const real inverse = step >= SMALLEST_STEP ? CODE_MAX / largest : 0;
+    vmask total = {0};
+    for (int32_t i = 0; i < BLOCK; i += 2 * LANES) {
+        const vcodes low = (vcodes)(v_load(values + i) * inverse + TO_INTEGER);
+        const vcodes high = (vcodes)(v_load(values + i + LANES) * inverse + TO_INTEGER);
+        const vcodes codes = __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14);
+        total += v_dot_pairs(codes, (vcodes){1, 1, 1, 1, 1, 1, 1, 1});
+        v_store(pairs + i / 2, (vreal)codes);
+    }
+    *scale = inverse > 0 ? step : largest * 0;
+    *sum = *scale * (real)(total[0] + total[1] + total[2] + total[3]);
+}
+
+void pack_codes(real *room, const row_block *a, int32_t block, const real *src, size_t ld,
+                int32_t columns) {
+    const int32_t group = a->group;
+    for (int32_t r = 0; r < a->rows; r += group) {
+        const int32_t rows = min_i32(group, a->rows - r);
+        const real *from = src + (size_t)r * ld;
+        for (int32_t c = 0, b = block; c < columns; c += BLOCK, b++) {
+            real lines[GROUP][PAIRS];
+            for (int32_t i = 0; i < group; i++) {
+                real values[BLOCK] = {0};
+                if (i < rows) {
+                    memcpy(values, from + (size_t)i * ld + c,
+                           (size_t)min_i32(BLOCK, columns - c) * sizeof(real));
+                }
+                encode_values(lines[i], room + scale_offset(a, r, b) + i,
+                              room + sum_offset(a, r, b) + i, values);
+            }
+            real *pairs = room + (size_t)r * (size_t)a->depth + (size_t)(b * PAIRS * group);
+            if (group == GROUP) {
+                pack_rows(pairs, a->depth, lines[0], PAIRS, GROUP, PAIRS);
+            } else {
+                memcpy(pairs, lines[0], sizeof lines[0]);
+            }
+        }
+    }
+}
+
+/* One row's share of a block, added to its sums. */
+INLINE vreal add_block(vreal before, vmask products, vreal weight_scale, real scale) {
+    return v_madd(v_from_integers(products), weight_scale * v_splat(scale), before);
+}
+
+/* tile [PANEL] += one row, whose pairs are `step` apart, times one block straight from the store. */
+INLINE void gemv_block(const int32_t dtype, real *tile, const real *pairs, int32_t step, real scale,
+                       real sum, const unsigned char *block) {
+    const unsigned char *codes = block + codes_offset(dtype);
+    vmask products[PANEL / LANES] = {0};
+    DO_NOT_UNROLL
+    for (int32_t p = 0; p < PAIRS; p++, pairs += step) {
+        const vcodes x = v_splat_pair(pairs);
+        for (int32_t i = 0; i < PANEL / LANES; i++) {
+            products[i] += v_dot_pairs(expand_codes(codes, dtype, p, i), x);
+        }
+    }
+    for (int32_t s = 0; s < PANEL_STRIPS; s++) {
+        const strip_row scales = expand_scales(block, s);
+        for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+            real *to = tile + s * STRIP + j * LANES;
+            vreal y = add_block(v_load(to), products[s * STRIP_VECTORS + j], scales.v[j], scale);
+            if (dtype == DTYPE_Q4_1) {
+                y = v_madd(expand_minima(block, s).v[j], v_splat(sum), y);
+            }
+            v_store(to, y);
+        }
+    }
+}
+
+static void gemv(real *tile, const row_block *a, int32_t r, const linear *l, int32_t panel,
+                 int32_t b0, int32_t b1) {
+    const int32_t step = a->group;
+    const real *pairs = a->data + (size_t)r * (size_t)a->depth + (size_t)(b0 * PAIRS * step);
+    for (int32_t b = b0; b < b1; b++, pairs += PAIRS * step) {
+        const unsigned char *block = panel_block(l, panel, b);
+        const real scale = a->data[scale_offset(a, r, b)], sum = a->data[sum_offset(a, r, b)];
+        if (l->dtype == DTYPE_Q8_0) {
+            gemv_block(DTYPE_Q8_0, tile, pairs, step, scale, sum, block);
+        } else {
+            gemv_block(DTYPE_Q4_1, tile, pairs, step, scale, sum, block);
+        }
+    }
+}
+
+/* One block of a Q4_1 strip, its codes widened to 16 bits. `odd`: s % 2, known when compiled. */
+INLINE void expand_block(const int32_t odd, real *to, const unsigned char *block, int32_t s) {
+    const unsigned char *half = block + codes_offset(DTYPE_Q4_1) + s / 2 * 16;
+    DO_NOT_UNROLL
+    for (int32_t p = 0; p < PAIRS; p++, to += STRIP) {
+        for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+            v_store(to + j * LANES,
+                    (vreal)expand_codes(half, DTYPE_Q4_1, p, odd * STRIP_VECTORS + j));
+        }
+    }
+    const strip_row scales = expand_scales(block, s), minima = expand_minima(block, s);
+    for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+        v_store(to + j * LANES, scales.v[j]);
+        v_store(to + STRIP + j * LANES, minima.v[j]);
+    }
+}
+
+static void expand_blocks(real *strip, const unsigned char *block, int32_t s, int32_t blocks) {
+    for (int32_t b = 0; b < blocks; b++) {
+        if (s % 2 == 0) {
+            expand_block(0, strip, block, s);
+        } else {
+            expand_block(1, strip, block, s);
+        }
+        strip += STRIP_BLOCK_REALS;
+        block += block_bytes(DTYPE_Q4_1);
+    }
+}
+
+/* What is added up of one block: 4 rows, 8 columns. */
+typedef struct {
+    vmask sum[GROUP][STRIP_VECTORS];
+} tile_products;
+
+INLINE void add_pair(tile_products *products, const vcodes *weights, const real *pairs) {
+    for (int32_t i = 0; i < GROUP; i++) {
+        const vcodes x = v_splat_pair(pairs + i);
+        for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+            products->sum[i][j] += v_dot_pairs(weights[j], x);
+        }
+    }
+}
+
+/* c [GROUP][PANEL] += a group of rows times strip s of `blocks` blocks, straight from the store. */
+NOINLINE void tile_q8_0(real *c, const row_block *a, int32_t r, int32_t b0,
+                        const unsigned char *block, int32_t s, int32_t blocks) {
+    const real *pairs = a->data + (size_t)r * (size_t)a->depth + (size_t)(b0 * PAIRS * GROUP);
+    const real *scales = a->data + scale_offset(a, r, b0);
+    for (int32_t b = 0; b < blocks; b++, scales += GROUP, block += block_bytes(DTYPE_Q8_0)) {
+        const unsigned char *codes = block + codes_offset(DTYPE_Q8_0) + s * STRIP * 2;
+        tile_products products = {0};
+        DO_NOT_UNROLL
+        for (int32_t p = 0; p < PAIRS; p++, pairs += GROUP, codes += PANEL * 2) {
+            const vcodes weights[STRIP_VECTORS] = {v_widen_codes(codes), v_widen_codes(codes + 8)};
+            add_pair(&products, weights, pairs);
+        }
+        const strip_row weight_scales = expand_scales(block, s);
+        for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+            for (int32_t i = 0; i < GROUP; i++) {
+                real *to = c + i * PANEL + j * LANES;
+                v_store(to,
+                        add_block(v_load(to), products.sum[i][j], weight_scales.v[j], scales[i]));
+            }
+        }
+    }
+}
+
+/* The same for a strip that has been expanded. */
+NOINLINE void tile_q4_1(real *c, const row_block *a, int32_t r, int32_t b0, const real *strip,
+                        int32_t blocks) {
+    const real *pairs = a->data + (size_t)r * (size_t)a->depth + (size_t)(b0 * PAIRS * GROUP);
+    const real *scales = a->data + scale_offset(a, r, b0);
+    const real *sums = a->data + sum_offset(a, r, b0);
+    for (int32_t b = 0; b < blocks; b++, scales += GROUP, sums += GROUP) {
+        tile_products products = {0};
+        DO_NOT_UNROLL
+        for (int32_t p = 0; p < PAIRS; p++, pairs += GROUP, strip += STRIP) {
+            const vcodes weights[STRIP_VECTORS] = {(vcodes)v_load(strip),
+                                                   (vcodes)v_load(strip + LANES)};
+            add_pair(&products, weights, pairs);
+        }
+        for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+            const vreal weight_scale = v_load(strip + j * LANES);
+            const vreal minimum = v_load(strip + STRIP + j * LANES);
+            for (int32_t i = 0; i < GROUP; i++) {
+                real *to = c + i * PANEL + j * LANES;
+                vreal y = add_block(v_load(to), products.sum[i][j], weight_scale, scales[i]);
+                v_store(to, v_madd(minimum, v_splat(sums[i]), y));
+            }
+        }
+        strip += 2 * STRIP;
+    }
+}
+
+/* The first `rows` rows, whole groups of which the last may have none for some. */
+static void tiles(real *tile, const row_block *a, int32_t rows, const linear *l, int32_t panel,
+                  int32_t b0, int32_t b1, real *strip) {
+    const int32_t strips = strips_in(l->out_features, panel);
+    for (int32_t b = b0; b < b1; b += STRIP_BLOCKS) {
+        const int32_t blocks = min_i32(STRIP_BLOCKS, b1 - b);
+        const unsigned char *first = panel_block(l, panel, b);
+        for (int32_t s = 0; s < strips; s++) {
+            if (l->dtype == DTYPE_Q4_1) {
+                expand_blocks(strip, first, s, blocks);
+            }
+            for (int32_t r = 0; r < rows; r += GROUP) {
+                real *c = tile + r * PANEL + s * STRIP;
+                if (l->dtype == DTYPE_Q4_1) {
+                    tile_q4_1(c, a, r, b, strip, blocks);
+                } else {
+                    tile_q8_0(c, a, r, b, first, s, blocks);
+                }
+            }
+        }
+    }
+}
+
+void quant_panel_product(real *tile, const row_block *a, const linear *l, int32_t panel, int32_t k0,
+                         int32_t k1, real *strip) {
+    const int32_t b0 = k0 / BLOCK, b1 = block_count(k1);
+    /* A row that would have a group for itself is cheaper without the tile. */
+    const int32_t alone = a->group == 1 ? a->rows : a->rows % GROUP == 1;
+    const int32_t grouped = a->rows - alone;
+    memset(tile, 0, (size_t)(padded_rows(a->rows) * PANEL) * sizeof(real));
+    if (grouped > 0) {
+        tiles(tile, a, grouped, l, panel, b0, b1, strip);
+    }
+    for (int32_t r = grouped; r < a->rows; r++) {
+        gemv(tile + r * PANEL, a, r, l, panel, b0, b1);
+    }
+}
+
+#endif

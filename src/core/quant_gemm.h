@@ -1,0 +1,29 @@
+/* Products of block-quantised weights with rows that are quantised too, in integers: the float
+ * build's forward path. See quant.h for the weights, pack.h for the rows.
+ *
+ * The products of a block of 32 are added up exactly in 32 bits and scaled once, then blocks are
+ * added up in order: few rows or many give the same bits. Called by pack.c and gemm.c; private to
+ * the kernels.
+ */
+#ifndef GATED_MLP_QUANT_GEMM_H
+#define GATED_MLP_QUANT_GEMM_H
+
+#include "pack.h"
+
+/* Blocks of a strip that are gone through at a time, and one of them expanded, which pays off for
+ * Q4_1: codes, 8 scales, 8 minima. */
+#define STRIP_BLOCKS      (K_BLOCK / BLOCK)
+#define STRIP_BLOCK_REALS ((PAIRS + 2) * STRIP)
+#define QUANT_STRIP_REALS (STRIP_BLOCKS * STRIP_BLOCK_REALS)
+
+/* Fills blocks of A from `block` on with src [rows, columns], rows ld apart: codes -32767..32767 and
+ * a scale for each row. A value that is not finite makes its block's scale NaN. */
+void pack_codes(real *room, const row_block *a, int32_t block, const real *src, size_t ld,
+                int32_t columns);
+
+/* tile [rows][PANEL] = A[:, k0..k1) weight[panel's outputs, k0..k1)^T; A is 0 in the rest of the
+ * blocks at the ends. tile and A have room for whole groups; strip is of QUANT_STRIP_REALS. */
+void quant_panel_product(real *tile, const row_block *a, const linear *l, int32_t panel, int32_t k0,
+                         int32_t k1, real *strip);
+
+#endif
