@@ -31,12 +31,13 @@ export function scientific(value, digits = 2) {
 /**
  * A float32 as it can be checked with pen and paper: all its digits, no zeros that say nothing.
  * @param {number} value
+ * @param {number} [digits] significant digits, at most
  */
-export function exact(value) {
-  const short = Number(value.toPrecision(FLOAT32_DIGITS));
+export function exact(value, digits = FLOAT32_DIGITS) {
+  const short = Number(value.toPrecision(digits));
   const size = Math.abs(short);
   if (!Number.isFinite(short)) return String(short);
-  if (size !== 0 && (size < 1e-4 || size >= 1e7)) return scientific(value, FLOAT32_DIGITS);
+  if (size !== 0 && (size < 1e-4 || size >= 1e7)) return scientific(value, digits);
   return String(short).replace('-', MINUS);
 }
 
@@ -50,7 +51,7 @@ export function percent(share) {
   const value = share * 100;
   const size = Math.abs(value);
   if (size > 0 && size < 1e-5) return `${scientific(value)}\u202f%`;
-  const small = size > 0 && size < 0.01;
+  const small = size > 0 && size < 0.1;
   const decimals = small
     ? 1 - Math.floor(Math.log10(size))
     : size >= 10 || size === 0

@@ -10,7 +10,7 @@ import { lessonText as words } from './lesson-text.js';
 /** @typedef {import('./lesson-bench.js').TinyTrace} TinyTrace */
 /** @typedef {import('./definitions.js').GateClass} GateClass */
 
-const [WIDTH, HEIGHT] = [600, 96];
+const [WIDTH, HEIGHT] = [620, 96];
 const [UPPER, MIDDLE, LOWER] = [28, 50, 78];
 const BOX_HEIGHT = 24;
 /** Where things stand, from left to right. */
@@ -19,7 +19,7 @@ const WIDE = { weight: 62, act: 56 };
 const PRODUCT_RADIUS = 11;
 
 /** Three digits at most: the drawing is for the eye. @param {number} value */
-const brief = (value) => exact(Number(value.toPrecision(3)));
+const brief = (value) => exact(value, 3);
 
 /**
  * @param {Setting} setting

@@ -44,7 +44,7 @@ const steps = [
     ],
     reveal: (n) => [
       `a = ${n.a}. With u = \u22123 the product is ${n.low}, with u = 3 it is ${n.high}. Whatever up says in between, the unit is as good as silent. Its gate is closed, and more than that: shut.`,
-      'Move the up weight and watch h. It cannot get away from 0.',
+      'Move the up weight along its slider and watch h: it hardly leaves 0.',
     ],
   },
   {
@@ -92,7 +92,7 @@ const steps = [
     ],
     reveal: (n) => [
       `a = ${n.gelu}. Even if up said 1000, h would be ${n.loud}. GELU falls off like a bell curve, SiLU only like e to the power of g. A gate of Gemma can be shut for good; one of Llama never quite is.`,
-      'Switch the activation back and forth: the curves differ most where it matters least to the eye.',
+      'Switch the activation back and forth: the eye hardly sees a difference out there, the numbers do.',
     ],
   },
   {
