@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import {
   alterableRepository,
+  eventually,
   launchBrowser,
   openTab,
   servePage,
@@ -70,8 +71,8 @@ test('counts of closed units and negative gates are those of prompts.json, for e
       for (const tau of Object.keys(expected.closed_per_token)) {
         await tab.fill('#tau', tau);
         await tab.locator('#tau').blur();
-        await tab.waitForTimeout(50);
-        compareCounts(await labelsOfStrip(tab), expected, tau, `layer ${layer}, ${name}, ${tau}`);
+        const where = `layer ${layer}, ${name}, ${tau}`;
+        await eventually(async () => compareCounts(await labelsOfStrip(tab), expected, tau, where));
       }
     }
   }

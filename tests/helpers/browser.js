@@ -106,3 +106,21 @@ export async function settledBadge(tab) {
   const state = String(await badge.getAttribute('data-state'));
   return { state, words: String(await badge.textContent()) };
 }
+
+/**
+ * Repeats a check until it passes: the page answers when it has computed, however busy the machine is. What it says after
+ * 20 seconds counts.
+ * @param {() => Promise<void>} check
+ */
+export async function eventually(check) {
+  const end = Date.now() + 20_000;
+  for (;;) {
+    try {
+      await check();
+      return;
+    } catch (error) {
+      if (Date.now() > end) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+}
