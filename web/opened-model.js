@@ -1,0 +1,90 @@
+// A checkpoint that the reader brought: opened by its headers, and listed with what each layer costs to fetch. Lives in the
+// worker; engine.js asks it.
+
+import { openCheckpoint } from '../src/binding/index.js';
+
+/** @typedef {import('../src/binding/index.js').Runtime} Runtime */
+/**
+ * What is opened: a Hub id, a URL or a file; `config` where it came as a file of its own; `token` is '' for none.
+ * @typedef {{ source: string | Blob, config: Record<string, unknown> | null, token: string, keep: boolean }} OpenQuestion
+ */
+/**
+ * A gated MLP as the dialog lists it. `fetchBytes`: what its weights cost on the wire, which is more than `byteLength` where a
+ * server sends files only from their beginning.
+ * @typedef {{ prefix: string, layer: number | null, expert: number | null, d: number, dFf: number, act: string | null,
+ *   dtype: string, byteLength: number, fetchBytes: number, refusal: string | null }} MlpSummary
+ */
+
+export class OpenedModel {
+  checkpoint;
+  #ranges;
+
+  /**
+   * @param {import('../src/binding/index.js').Checkpoint} checkpoint
+   * @param {RangeWatch} ranges
+   */
+  constructor(checkpoint, ranges) {
+    this.checkpoint = checkpoint;
+    this.#ranges = ranges;
+  }
+
+  /**
+   * @param {OpenQuestion} question
+   * @param {Runtime} runtime
+   * @param {AbortSignal} signal
+   */
+  static async open({ source, config, token, keep }, runtime, signal) {
+    const ranges = new RangeWatch();
+    const checkpoint = await openCheckpoint(source, {
+      runtime,
+      signal,
+      fetch: ranges.fetch,
+      cache: keep,
+      config: config ?? undefined,
+      token: token === '' ? undefined : token,
+    });
+    return new OpenedModel(checkpoint, ranges);
+  }
+
+  /** @returns {MlpSummary[]} */
+  summaries() {
+    return this.checkpoint.mlps.map(
+      ({ prefix, layer, expert, d, dFf, act, dtype, byteLength, refusal }) => ({
+        ...{ prefix, layer, expert, d, dFf, act, dtype, byteLength, refusal },
+        fetchBytes: this.#ranges.areIgnored ? this.#endOf(prefix) : byteLength,
+      }),
+    );
+  }
+
+  /** @param {{ prefix: string, expert: number | null }} choice */
+  entry({ prefix, expert }) {
+    const found = this.checkpoint.mlps.find(
+      (mlp) => mlp.prefix === prefix && mlp.expert === expert,
+    );
+    if (found === undefined) throw new Error(`no gated MLP ${prefix}`);
+    return found;
+  }
+
+  /** Where the last of a module's tensors ends in its file. @param {string} prefix */
+  #endOf(prefix) {
+    let end = 0;
+    for (const [name, { byteOffset, byteLength }] of this.checkpoint.tensors) {
+      if (name.startsWith(prefix)) end = Math.max(end, Number(byteOffset) + byteLength);
+    }
+    return end;
+  }
+}
+
+/** A fetch that notices servers which answer a range with the whole file. */
+class RangeWatch {
+  areIgnored = false;
+
+  /** @type {typeof globalThis.fetch} */
+  fetch = async (input, init) => {
+    const response = await globalThis.fetch(input, init);
+    const asked = new Headers(init?.headers).has('range');
+    const isWeights = new URL(String(input)).pathname.endsWith('.safetensors');
+    if (asked && isWeights && response.status === 200) this.areIgnored = true;
+    return response;
+  };
+}
