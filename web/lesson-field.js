@@ -15,6 +15,7 @@ export class NumberField {
   #from;
   #to;
   #fixed;
+  #value = 0;
   #slider;
   #box;
   node;
@@ -41,8 +42,10 @@ export class NumberField {
       'aria-label': lessonText.exactly(name),
     });
     this.#slider.addEventListener('input', () => {
+      this.#value = Number(this.#slider.value);
       this.#box.value = this.#slider.value;
-      onInput(Number(this.#slider.value));
+      this.#slider.setAttribute('aria-valuetext', exact(this.#value));
+      onInput(this.#value);
     });
     this.#box.addEventListener('input', () => {
       const value = this.#valid(this.#box.value);
@@ -51,7 +54,7 @@ export class NumberField {
       onInput(value);
     });
     this.#box.addEventListener('change', () => {
-      if (this.#valid(this.#box.value) === null) this.#box.value = this.#slider.value;
+      if (this.#valid(this.#box.value) === null) this.#box.value = String(this.#value);
     });
     const label = el('label', { for: `${id}-slider` }, `${name} `, symbol);
     this.node = el('div', { class: 'number-field' }, label, this.#slider, this.#box);
@@ -74,6 +77,7 @@ export class NumberField {
 
   /** @param {number} value */
   #stretch(value) {
+    this.#value = value;
     const beyond = this.#fixed ? 0 : Math.ceil(Math.abs(value));
     this.#slider.min = String(Math.min(this.#from, -beyond));
     this.#slider.max = String(Math.max(this.#to, beyond));

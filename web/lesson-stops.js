@@ -126,7 +126,7 @@ export const STOPS = [
     bench: 'unit',
     before: SHUT,
     after: { ...SHUT, up: 3 },
-    right: 1,
+    right: 2,
     runs: { low: runOf({ ...SHUT, up: -3 }), high: runOf({ ...SHUT, up: 3 }) },
     figures: ({ low, high }) => ({
       a: number(low.act[0]),
@@ -138,7 +138,7 @@ export const STOPS = [
     bench: 'unit',
     before: { ...SHUT, up: 1000 },
     after: { ...SHUT, up: 1000 },
-    right: 1,
+    right: 0,
     runs: { loud: runOf({ ...SHUT, up: 1000 }) },
     figures: ({ loud }) => ({ a: number(loud.act[0]), h: number(loud.hidden[0]) }),
   },
@@ -175,7 +175,7 @@ export const STOPS = [
     bench: 'pair',
     before: PAIR,
     after: PAIR,
-    right: 1,
+    right: 0,
     runs: {
       both: runOfPair(PAIR),
       first: runOfPair({ ...PAIR, closed: [false, true] }),
@@ -193,7 +193,7 @@ export const STOPS = [
     bench: 'product',
     before: { units: FEW_UNITS, x: 5 },
     after: { units: FEW_UNITS, x: 10 },
-    right: 1,
+    right: 2,
     runs: { gated: { ...SQUARE, x: [5, 10] } },
     figures: ({ gated }) => ({
       five: number(gated.output[0]),

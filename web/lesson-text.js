@@ -38,9 +38,9 @@ const steps = [
     ],
     question: () => 'How far can up move the product h = a \u00d7 u?',
     answers: [
+      'Far: h is ten times u, with its sign turned',
       'Not at all: h is exactly 0',
       'Hardly: by about a thousandth',
-      'Far: h is ten times u, with its sign turned',
     ],
     reveal: (n) => [
       `a = ${n.a}. With u = \u22123 the product is ${n.low}, with u = 3 it is ${n.high}. Whatever up says in between, the unit is as good as silent. Its gate is closed, and more than that: shut.`,
@@ -54,8 +54,8 @@ const steps = [
     ],
     question: () => 'What comes through the closed gate?',
     answers: [
-      'Still next to nothing: closed is closed',
       'Something that counts: about half of 1',
+      'Still next to nothing: closed is closed',
       'All of it, with its sign turned',
     ],
     reveal: (n) => [
@@ -102,8 +102,8 @@ const steps = [
     ],
     question: () => 'What is the output of the two together?',
     answers: [
-      'Both contributions added',
       'Close to 0: they take each other back',
+      'Both contributions added',
       'The larger of the two: it wins',
     ],
     reveal: (n) => [
@@ -119,8 +119,8 @@ const steps = [
     question: () => 'Double the input, from 5 to 10. What becomes of y?',
     answers: [
       'It doubles',
-      'It gets four times as large',
       'It levels off: the gate cannot open further',
+      'It gets four times as large',
     ],
     reveal: (n) => [
       `y = ${n.ten}, ${n.times} times as much. A plain ReLU layer cannot do this. It adds up straight pieces; here its knees lie on the curve between 0 and 6, and past the last one it runs straight on.`,
@@ -144,7 +144,6 @@ const steps = [
 export const lessonText = {
   steps,
   heading: 'One unit by hand',
-  leave: 'Back to the real model',
   stepsLabel: 'Steps of the lesson',
   stepName: (/** @type {number} */ step, /** @type {string} */ title) => `Step ${step}: ${title}`,
   place: (/** @type {number} */ step, /** @type {number} */ all) => `Step ${step} of ${all}`,

@@ -8,6 +8,7 @@ import { STOPS } from './lesson-stops.js';
 import { lessonText as words } from './lesson-text.js';
 import { UnitBench } from './lesson-unit.js';
 import { WidthBench } from './lesson-width.js';
+import { text } from './text.js';
 
 /** @typedef {import('./protocol.js').WorkerClient} WorkerClient */
 /** What the learner chose: an answer, or null for none. @typedef {{ choice: number | null }} Guess */
@@ -19,7 +20,7 @@ import { WidthBench } from './lesson-width.js';
 export class Lesson {
   #client;
   #actions;
-  #heading = el('h2', { tabindex: -1, class: 'step-title' });
+  #heading = el('h3', { tabindex: -1, class: 'step-title' });
   #place = el('p', { class: 'step-place' });
   #words = el('div', { class: 'step-words' });
   #question = el('p', { class: 'question', id: 'lesson-question' });
@@ -56,7 +57,7 @@ export class Lesson {
       tab.addEventListener('click', () => this.#go(i + 1));
       return tab;
     });
-    const leave = el('button', { type: 'button', id: 'lesson-leave' }, words.leave);
+    const leave = el('button', { type: 'button', id: 'lesson-leave' }, text.lessonLeave);
     leave.addEventListener('click', actions.onLeave);
     this.#reset.addEventListener('click', () => this.#showBench(this.#guesses.has(this.#step)));
     this.#justShow.addEventListener('click', () => this.#guess(null));
@@ -65,7 +66,7 @@ export class Lesson {
     host.addEventListener('keydown', ({ key }) => {
       if (key === 'Escape') actions.onLeave();
     });
-    host.append(
+    host.replaceChildren(
       this.#header(leave),
       el('div', { class: 'lesson-body' }, this.#text(), this.#benchHost),
     );
@@ -92,7 +93,7 @@ export class Lesson {
     return el(
       'header',
       { class: 'lesson-top' },
-      el('h1', { id: 'lesson-title' }, words.heading),
+      el('h2', { id: 'lesson-title' }, words.heading),
       el('nav', { 'aria-label': words.stepsLabel }, tabs),
       leave,
     );
