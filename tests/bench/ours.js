@@ -40,6 +40,20 @@ export async function ourContestants(variant, threads, report) {
 }
 
 /**
+ * The weights as a checkpoint, which is what a user sets the library up from.
+ * @param {Weights} weights
+ * @param {'bfloat16' | 'float32'} dtype
+ */
+async function safetensorsOf(weights, dtype) {
+  const runtime = await Runtime.create({ variant: 'simd128' });
+  const mlp = await GatedMLP.create(weights.d, weights.dFf, { dtype, runtime });
+  mlp.loadStateDict(stateDict(weights, dtype === 'bfloat16' ? 'BF16' : 'F32'));
+  const file = mlp.toSafetensors();
+  runtime.dispose();
+  return file;
+}
+
+/**
  * @param {Runtime} runtime
  * @param {'simd128' | 'relaxed'} variant
  * @param {typeof DTYPES[number]} dtype
@@ -56,11 +70,14 @@ function ourContestant(runtime, variant, dtype) {
     threads,
     ours: true,
     async load(weights) {
-      const { d, dFf } = weights;
-      const state = stateDict(weights, dtype === 'bfloat16' ? 'BF16' : 'F32');
+      const { d } = weights;
+      const file = await safetensorsOf(weights, dtype === 'bfloat16' ? 'bfloat16' : 'float32');
       const start = now();
-      const mlp = await GatedMLP.create(d, dFf, { dtype: /** @type {any} */ (dtype), runtime });
-      mlp.loadStateDict(state);
+      const mlp = await GatedMLP.fromPretrained(file, {
+        act: 'silu',
+        dtype: /** @type {any} */ (dtype),
+        runtime,
+      });
       return {
         setupMs: now() - start,
         async at(tokens) {
