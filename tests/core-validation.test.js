@@ -138,6 +138,9 @@ test('the core refuses blocks of weights outside the matrix, and elements that a
   assert.equal(exports.linear_set_bias(gate, -1, 2, source, F32, 1n), STATUS.shape);
   assert.equal(exports.linear_set_bias(gate, 0, 2, source, I32, 1n), STATUS.dtype);
   assert.equal(exports.linear_get(source, I32, gate, 0, 1), STATUS.dtype);
+  assert.equal(exports.linear_get_bias(source, I32, gate), STATUS.dtype);
+  assert.equal(exports.linear_get_bias(source, -1, gate), STATUS.dtype);
+  assert.equal(exports.linear_get_bias(source, F32, gate), STATUS.ok);
   assert.equal(exports.linear_get(source, F32, gate, 6, 1), STATUS.shape);
   wasm.free(source);
   core.free();
