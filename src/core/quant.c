@@ -21,15 +21,17 @@ static int all_finite(const float *weights) {
 
 /* Q8_0 is symmetric about 0, Q4_1 starts at the smallest weight. */
 static block_range range_of(const float *weights, int32_t dtype) {
-    float least = weights[0], most = weights[0];
-    for (int32_t i = 1; i < BLOCK; i++) {
+    float least = weights[0], most = weights[0], magnitude = 0;
+    for (int32_t i = 0; i < BLOCK; i++) {
         least = weights[i] < least ? weights[i] : least;
         most = weights[i] > most ? weights[i] : most;
+        magnitude = weights[i] > magnitude ? weights[i] : magnitude;
+        magnitude = -weights[i] > magnitude ? -weights[i] : magnitude;
     }
     if (dtype == DTYPE_Q4_1) {
         return (block_range){(most - least) / 15.0f, least};
     }
-    return (block_range){(most > -least ? most : -least) / 127.0f, 0};
+    return (block_range){magnitude / 127.0f, 0}; /* +0 of zeros, of any sign */
 }
 
 static uint16_t to_f16(float value) {

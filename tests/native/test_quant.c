@@ -52,6 +52,9 @@ static float *random_weights(int32_t out, int32_t in) {
     float *weights = need((uint64_t)out * (uint64_t)in * sizeof *weights);
     for (int32_t i = 0; i < out * in; i++) {
         weights[i] = (float)ldexp(random_normal(), -(i / in) % 24);
+        if (i / BLOCK % 5 == 0) { /* some blocks of zeros of either sign, some of one value */
+            weights[i] = i / in % 3 == 0 ? 0.0f : i / in % 3 == 1 ? -0.0f : -0.3f;
+        }
     }
     return weights;
 }
