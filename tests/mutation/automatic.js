@@ -30,6 +30,7 @@ const NODE_TESTS = [
   'properties.test.js',
   'closed-gates.test.js',
   'json-edges.test.js',
+  'looks-like.test.js',
   'safetensors.test.js',
   'runtime.test.js',
 ];
