@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { activationOf } from '../../src/binding/activations.js';
 import { aptInstall, run } from '../helpers/tools.js';
+import { checkCapture } from './capture.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const venv = `${root}build/torch-venv`;
@@ -22,6 +23,7 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
   writeFileSync(stamp, wanted);
 }
 run(`${venv}/bin/python`, [`${root}tests/torch/check.py`, root, JSON.stringify(spellings())]);
+await checkCapture(`${venv}/bin/python`);
 
 /** Every spelling that is taken, and what it means: the list is in the message for one that is not. */
 function spellings() {
