@@ -6,7 +6,7 @@ import { finite, integer, realArray, realsOfLength, rowsOf } from './arrays.js';
 import { GatedMLPError } from './errors.js';
 import { GatePreview } from './gate-preview.js';
 import { freeIfAlive, GateTrace, layoutOf } from './gate-trace.js';
-import { HELD, heldCode, heldFor, nativeDtype } from './held-dtype.js';
+import { heldCode, heldFor, nativeDtype, storedDtype } from './held-dtype.js';
 import { elements, layGradients, layTrace } from './layout.js';
 import { loader, openCheckpoint } from './loader.js';
 import { PCG32 } from './pcg32.js';
@@ -49,7 +49,8 @@ export class GatedMLP {
    * @param {string} [options.act] Hugging Face spelling, default 'silu'
    * @param {boolean} [options.bias]
    * @param {PCG32} [options.rng] the generator, which is advanced; default a fresh PCG32(0)
-   * @param {HeldDtype} [options.dtype] how weights are held; default what the runtime computes in
+   * @param {HeldDtype} [options.dtype] how weights are held; default what the runtime computes in. 'q8_0' and 'q4_1' are
+   *   ggml's blocks of 32: 8.5 and 5 bits a weight, rounded to them when they are loaded
    * @param {Runtime} [options.runtime]
    * @returns {Promise<GatedMLP>}
    */
@@ -337,11 +338,12 @@ export class GatedMLP {
   }
 
   /**
-   * The parameters as they are held, in the files' own dtypes and bytes: exactly what was loaded. Copies.
+   * The parameters as they are held, in the files' own dtypes and bytes: exactly what was loaded. Copies. Of 'q8_0' and
+   * 'q4_1' the F32 values that their blocks stand for.
    * @returns {Map<string, { dtype: string, shape: number[], data: Uint8Array }>}
    */
   stateDict() {
-    const dtype = HELD[this.dtype];
+    const dtype = storedDtype(this.dtype);
     return new Map(
       [...this.#shapes()].map(([name, shape]) => [
         name,

@@ -4,10 +4,20 @@
 import { GatedMLPError } from './errors.js';
 
 /** @typedef {import('./wasm.js').Wasm} Wasm */
-/** @typedef {'float32' | 'float64' | 'float16' | 'bfloat16'} HeldDtype */
+/** @typedef {'float32' | 'float64' | 'float16' | 'bfloat16' | 'q8_0' | 'q4_1'} HeldDtype */
 
-/** @type {Readonly<Record<HeldDtype, string>>} */
-export const HELD = { float32: 'F32', float64: 'F64', float16: 'F16', bfloat16: 'BF16' };
+/** The core's names. @type {Readonly<Record<HeldDtype, string>>} */
+const HELD = {
+  float32: 'F32',
+  float64: 'F64',
+  float16: 'F16',
+  bfloat16: 'BF16',
+  q8_0: 'Q8_0',
+  q4_1: 'Q4_1',
+};
+
+/** What a file calls weights held so; it has no block-quantised types. @param {HeldDtype} dtype */
+export const storedDtype = (dtype) => (dtype.startsWith('q') ? 'F32' : HELD[dtype]);
 
 /** What a module computes in. @param {Wasm} wasm @returns {HeldDtype} */
 export const nativeDtype = (wasm) => (wasm.realDtype === 'F64' ? 'float64' : 'float32');
@@ -19,9 +29,9 @@ export const nativeDtype = (wasm) => (wasm.realDtype === 'F64' ? 'float64' : 'fl
  * @returns {number}
  */
 export function heldCode(wasm, dtype) {
-  const stored = Object.hasOwn(HELD, dtype) ? HELD[dtype] : undefined;
-  if (stored === undefined || (stored === 'F64' && wasm.realDtype !== 'F64')) {
-    const why = stored ? ': this runtime computes in float32' : '';
+  const held = Object.hasOwn(HELD, dtype) ? HELD[dtype] : undefined;
+  if (held === undefined || (held === 'F64' && wasm.realDtype !== 'F64')) {
+    const why = held ? ': this runtime computes in float32' : '';
     throw new GatedMLPError(
       'ERR_DTYPE',
       `dtype is '${dtype}'${why}. Weights can be held as ${Object.keys(HELD)
@@ -30,7 +40,7 @@ export function heldCode(wasm, dtype) {
       { dtype },
     );
   }
-  return /** @type {{ code: number }} */ (wasm.dtypes.get(stored)).code;
+  return /** @type {{ code: number }} */ (wasm.dtypes.get(held)).code;
 }
 
 /**

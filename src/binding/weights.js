@@ -9,6 +9,8 @@ import { GatedMLPError } from './errors.js';
 
 /** A staging block holds at least one line of the tensor, and about this many bytes. */
 const STAGING_BYTES = 256 * 1024;
+/** Of columns it holds a multiple of this: the core takes whole blocks of the quantised types. */
+const BLOCK = 32;
 
 /** The parameters of a gated MLP, in Hugging Face's names and registration order. */
 export const LINEARS = /** @type {const} */ (['gate_proj', 'up_proj', 'down_proj']);
@@ -47,6 +49,9 @@ export const LINEARS = /** @type {const} */ (['gate_proj', 'up_proj', 'down_proj
 /** @param {Part} part */
 const outerStride = (part) =>
   part.cols === 1 ? part.rowStride : Math.max(part.rowStride, part.colStride);
+
+/** Whether its lines in the tensor are rows. @param {Part} part */
+const byRows = (part) => part.cols === 1 || part.rowStride >= part.colStride;
 
 /** @param {Part} part */
 const lastElement = (part) =>
@@ -114,7 +119,8 @@ class LinePacker {
     this.#lines = lines;
     this.#lineBytes = (lines.stride * lines.bits) / 8;
     const total = Math.ceil((lines.last - lines.first + 1) / lines.stride);
-    const wanted = Math.max(1, Math.floor(STAGING_BYTES / this.#lineBytes));
+    const step = lines.parts.every(byRows) ? 1 : BLOCK;
+    const wanted = Math.max(1, Math.floor(STAGING_BYTES / this.#lineBytes / step)) * step;
     this.#capacity = Math.min(total, wanted) * this.#lineBytes;
     this.#staging = wasm.alloc(this.#capacity, `staging for ${lines.tensor}`);
   }
@@ -157,8 +163,8 @@ class LinePacker {
     const { exports } = this.#wasm;
     const [linear, kind] = part.parameter.split('.');
     const source = this.#staging + ((part.base - this.#lines.first) * this.#lines.bits) / 8;
-    const byRows = part.cols === 1 || part.rowStride >= part.colStride;
-    const n = Math.min(count, (byRows ? part.rows : part.cols) - this.packed);
+    const rows = byRows(part);
+    const n = Math.min(count, (rows ? part.rows : part.cols) - this.packed);
     if (n <= 0) return;
     const status =
       kind === 'bias'
@@ -172,10 +178,10 @@ class LinePacker {
           )
         : exports.linear_set(
             this.#linears[linear],
-            byRows ? this.packed : 0,
-            byRows ? n : part.rows,
-            byRows ? 0 : this.packed,
-            byRows ? part.cols : n,
+            rows ? this.packed : 0,
+            rows ? n : part.rows,
+            rows ? 0 : this.packed,
+            rows ? part.cols : n,
             source,
             this.#lines.code,
             BigInt(part.rowStride),
