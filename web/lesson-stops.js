@@ -5,7 +5,10 @@ import { number } from './format.js';
 
 /** @typedef {import('./lesson-bench.js').TinyRun} TinyRun */
 /** @typedef {import('./lesson-bench.js').TinyTrace} TinyTrace */
-/** One unit with d = 1. @typedef {{ x: number, gate: number, up: number, down: number, act: string }} Setting */
+/**
+ * One unit with d = 1; `hidesCurve`: the activation's curve would give the answer away.
+ * @typedef {{ x: number, gate: number, up: number, down: number, act: string, hidesCurve?: boolean }} Setting
+ */
 /** Two units on one input; only the down weights can be set. @typedef {{ down: [number, number], closed: boolean[] }} Pair */
 /** @typedef {{ units: number, x: number }} Comparison  ReLU units, and where both are read off */
 /** @typedef {import('./lesson-bench.js').WidthQuestion} WidthQuestion */
@@ -144,7 +147,7 @@ export const STOPS = [
   },
   {
     bench: 'unit',
-    before: { ...WORKED, gate: 0 },
+    before: { ...WORKED, gate: 0, hidesCurve: true },
     after: DIP,
     right: 1,
     runs: { dip: runOf(DIP), left: runOf({ ...WORKED, gate: -6 }) },

@@ -121,6 +121,7 @@ export class UnitBench {
     const name = words.acts[/** @type {ActName} */ (setting.act)].name;
     const veiled = this.#veiled;
     this.node.classList.toggle('is-veiled', veiled);
+    this.node.classList.toggle('hides-curve', veiled && setting.hidesCurve === true);
     this.#written.replaceChildren(...writtenOut(setting, name, veiled ? null : trace));
     const [gate, act] = [trace.gate[0], trace.act[0]];
     const gateClass = classOf(gate, act, DEFAULT_TAU, shape);

@@ -162,7 +162,11 @@ test('the figures in the words of steps 2 to 5 are the closed forms', async () =
   says(await answer(tab, 3), unit({ ...shut, up: 1000 }).h, 'h with u = 1000');
   await tab.click('#lesson-next');
   await atStep(tab, 4);
+  const curve = tab.locator('.unit-bench .curve');
+  await tab.locator('.hides-curve').waitFor();
+  assert.equal(await curve.isVisible(), false);
   const dip = await answer(tab, 4);
+  await curve.waitFor();
   says(dip, -1.278, 'where SiLU is lowest');
   says(dip, ACTS.silu(-1.278464542761074), 'how low it gets');
   says(dip, 2 * ACTS.silu(-1.278), 'h in the dip');
