@@ -3,83 +3,33 @@
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { gzipSync } from 'node:zlib';
 import { buildSite } from '../../web/bundle/build-site.js';
-import { listen, parseRange } from '../../web/serve.js';
 import { launchBrowser, openTab, settledBadge } from '../helpers/browser.js';
+import { startStaticHost } from '../helpers/static-host.js';
 
 const FIRST_VIEW_BYTES = 6_000_000;
 const BEFORE_WEIGHTS_BYTES = 350_000;
-const PREFIX = '/some/sub/path/';
-/** What every static host knows, and no more. @type {Record<string, string>} */
-const MIME_TYPES = {
-  '.html': 'text/html',
-  '.js': 'text/javascript',
-  '.css': 'text/css',
-  '.json': 'application/json',
-  '.svg': 'image/svg+xml',
-  '.wasm': 'application/wasm',
-  '.woff2': 'font/woff2',
-};
-const COMPRESSED = new Set(['.html', '.js', '.css', '.json', '.svg', '.wasm']);
-
 const folder = mkdtempSync(join(tmpdir(), 'gated-mlp-site-'));
 await buildSite(folder);
-/** @type {{ url: string, range: string, status: number, sentBefore: number }[]} */
-let log = [];
-let sent = 0;
-
-const server = createServer((request, response) => {
-  const { url = '', headers } = request;
-  const { pathname } = new URL(url, 'http://localhost');
-  const name = pathname.slice(PREFIX.length) || 'index.html';
-  const entry = { url, range: headers.range ?? '', status: 404, sentBefore: sent };
-  log.push(entry);
-  response.on('finish', () => {
-    sent += Number(response.getHeader('content-length') ?? 0);
-  });
-  if (!pathname.startsWith(PREFIX) || !readdirSync(folder).includes(name)) {
-    response.writeHead(404, { 'content-length': 0 }).end();
-    return;
-  }
-  const bytes = readFileSync(join(folder, name));
-  const range = parseRange(headers.range, bytes.length);
-  entry.status = range === null ? 200 : 206;
-  /** @type {Record<string, string | number>} */
-  const answer = { 'content-type': MIME_TYPES[extname(name)] ?? 'application/octet-stream' };
-  let body = bytes;
-  if (range !== null && range !== 'unsatisfiable') {
-    body = bytes.subarray(range.start, range.end + 1);
-    answer['content-range'] = `bytes ${range.start}-${range.end}/${bytes.length}`;
-  } else if (COMPRESSED.has(extname(name))) {
-    body = gzipSync(bytes);
-    answer['content-encoding'] = 'gzip';
-  }
-  response.writeHead(entry.status, { ...answer, 'content-length': body.length }).end(body);
-});
-const address = (await listen(server, 0)).replace(/\/$/, PREFIX);
+const host = await startStaticHost(folder);
 const browser = await launchBrowser();
 after(async () => {
   await browser.close();
-  server.closeAllConnections();
-  server.close();
+  host.close();
   rmSync(folder, { recursive: true });
 });
 
 test('the first view works under a sub-path, within its bytes, and asks nobody else', async (t) => {
-  log = [];
-  sent = 0;
   const { tab, complaints } = await openTab(browser);
   /** @type {string[]} */
   const foreign = [];
   tab.context().on('request', (request) => {
-    if (!request.url().startsWith(address)) foreign.push(request.url());
+    if (!request.url().startsWith(host.address)) foreign.push(request.url());
   });
-  await tab.goto(address);
+  await tab.goto(host.address);
   const badge = await settledBadge(tab);
   assert.equal(badge.state, 'ok', badge.words);
   assert.equal(await tab.locator('#inspector-title').textContent(), 'Unit 1005');
@@ -87,22 +37,22 @@ test('the first view works under a sub-path, within its bytes, and asks nobody e
   assert.deepEqual(complaints, []);
   assert.deepEqual(foreign, []);
   assert.deepEqual(
-    log.filter(({ status }) => status === 404),
+    host.log.filter(({ status }) => status === 404),
     [],
   );
-  const weights = log.find(({ url }) => url.includes('layer24'));
-  t.diagnostic(`${weights?.sentBefore} bytes before any weight, ${sent} bytes in all`);
+  const weights = host.log.find(({ url }) => url.includes('layer24'));
+  t.diagnostic(`${weights?.sentBefore} bytes before any weight, ${host.sent} bytes in all`);
   assert.ok(
     weights !== undefined && weights.sentBefore <= BEFORE_WEIGHTS_BYTES,
     `${weights?.sentBefore} bytes before weights`,
   );
-  assert.ok(sent <= FIRST_VIEW_BYTES, `${sent} bytes in all`);
+  assert.ok(host.sent <= FIRST_VIEW_BYTES, `${host.sent} bytes in all`);
   await tab.context().close();
 });
 
 test('another layer, the dialog and the fonts work there too', async () => {
   const { tab, complaints } = await openTab(browser);
-  await tab.goto(`${address}#v=1&l=11&p=english&t=0&u=1229`);
+  await tab.goto(`${host.address}#v=1&l=11&p=english&t=0&u=1229`);
   assert.equal((await settledBadge(tab)).state, 'ok');
   const fonts = await tab.evaluate(async () => {
     await document.fonts.ready;
