@@ -246,6 +246,19 @@ test('a sharded folder opens by its URL or its index, and only the shards that a
   );
 });
 
+test('MLPs are listed layer by layer, whatever order the files have them in', async () => {
+  const tensors = Object.assign(
+    {},
+    ...[0, 10, 11, 2, 1].map(layer),
+    llamaTensors('vision.mlp', 8, 12),
+  );
+  const { mlps } = await open(makeSafetensors(tensors));
+  assert.deepEqual(
+    mlps.map((m) => m.layer),
+    [0, 1, 2, 10, 11, null],
+  );
+});
+
 test('a layer split across two shards loads whole', async () => {
   shard(layer(0), (name) => (name.includes('down') ? 'b.safetensors' : 'a.safetensors'));
   const mlp = await GatedMLP.fromPretrained(`${server.origin}/m`, {

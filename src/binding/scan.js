@@ -30,7 +30,7 @@ const LAYER =
 const EXPERT = /(?:^|\.)(?:experts|moe)\.(\d+)$/;
 
 /**
- * Every group whose matrices are all there.
+ * Every group whose matrices are all there, layer by layer.
  * @param {Iterable<string>} tensorNames
  * @param {string[]} types model_type values of the config; none: no config
  * @returns {Group[]}
@@ -49,7 +49,28 @@ export function findGroups(tensorNames, types) {
       }
     }
   }
-  return [...modules].flatMap(([module, namings]) => completeGroups(module, namings, types));
+  return inNumericOrder([...modules.keys()]).flatMap((module) =>
+    completeGroups(module, modules.get(module) ?? new Map(), types),
+  );
+}
+
+/** Layer 2 before layer 10, and within a layer what the files have first. @param {string[]} modules */
+function inNumericOrder(modules) {
+  /** @type {Map<string, number>} */
+  const firstSeen = new Map();
+  const keyed = modules.map((module) => {
+    const key = module.split(/(\d+)/).map((part, i) => {
+      if (i % 2 === 1) return Number(part);
+      if (!firstSeen.has(part)) firstSeen.set(part, firstSeen.size);
+      return firstSeen.get(part) ?? 0;
+    });
+    return { module, key };
+  });
+  keyed.sort(({ key: a }, { key: b }) => {
+    const at = a.findIndex((part, i) => part !== b[i]);
+    return at < 0 || at >= b.length ? a.length - b.length : a[at] - b[at];
+  });
+  return keyed.map(({ module }) => module);
 }
 
 /**
