@@ -3,6 +3,7 @@
 
 import { byId } from './dom.js';
 import { percent } from './format.js';
+import { median } from './layer-measures.js';
 import { actName, text } from './text.js';
 
 /** @typedef {import('./scene.js').Scene} Scene */
@@ -23,14 +24,14 @@ export class ActBanner {
   }
 
   /** @param {Scene} scene */
-  update({ numbers, state }) {
+  update({ numbers, state, firstCounted }) {
     const { act, ownAct, actChange } = numbers;
     if (act === '') return;
     this.#value.textContent = actName(act);
     this.#select.value = act;
     this.#banner.hidden = actChange === null;
     if (actChange === null) return;
-    const [here, middle] = [actChange[state.token], median(actChange.slice(1))];
+    const [here, middle] = [actChange[state.token], median(actChange.subarray(firstCounted))];
     this.#words.textContent = text.actBanner(
       actName(act),
       actName(ownAct),
@@ -39,11 +40,4 @@ export class ActBanner {
     );
     this.#back.textContent = text.actBack(actName(ownAct));
   }
-}
-
-/** @param {Float32Array} values */
-function median(values) {
-  const sorted = values.slice().sort();
-  const half = sorted.length / 2;
-  return (sorted[Math.ceil(half) - 1] + sorted[Math.floor(half)]) / 2;
 }

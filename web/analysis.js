@@ -17,10 +17,19 @@ import { recordedGuesses } from './recorded-runs.js';
  * @property {EffectMessage | null} alone
  * @property {EffectMessage | null} together
  * @property {import('./protocol.js').ErrorCurves | null} curves
+ * @property {import('./protocol.js').LayerErrors | null} layerErrors
+ * @property {import('./protocol.js').UnitMessage | null} unit  the pinned one
  */
 
 /** @returns {Results} */
-const nothing = () => ({ cost: null, alone: null, together: null, curves: null });
+const nothing = () => ({
+  cost: null,
+  alone: null,
+  together: null,
+  curves: null,
+  layerErrors: null,
+  unit: null,
+});
 
 export class Analysis {
   #client;
@@ -65,6 +74,10 @@ export class Analysis {
       return holds.length === 0 ? null : this.#client.request('hold', { token, holds });
     });
     this.#want('curves', `${token}`, 0, () => this.#client.request('curves', { token }));
+    this.#want('unit', `${token} ${unit}`, 0, async () =>
+      unit === null ? null : this.#client.request('unit', { token, unit }),
+    );
+    this.#want('layerErrors', '', tau, () => this.#client.request('layerErrors', { tau }));
   }
 
   /**

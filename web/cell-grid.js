@@ -15,7 +15,7 @@ const NEAR_COLUMNS = 2;
  * @typedef {object} GridActions
  * @property {(x: number, y: number) => Cell | null} cellAt  shares of width and height to a cell
  * @property {(cell: Cell | null) => void} onHover
- * @property {(cell: Cell) => void} onPin
+ * @property {(cell: Cell, isSecond: boolean) => void} onPin
  * @property {() => void} onUnpin
  * @property {(cell: Cell) => void} onToggleClosed
  */
@@ -44,7 +44,7 @@ export class CellGrid {
       const cell = this.#under(event);
       if (cell === null) return;
       this.#active = cell;
-      actions.onPin(cell);
+      actions.onPin(cell, event.shiftKey);
     });
   }
 
@@ -92,7 +92,7 @@ export class CellGrid {
     if (to !== null) {
       this.#active = to;
       this.#actions.onHover({ ...to });
-    } else if (event.key === 'Enter') this.#actions.onPin({ ...this.#active });
+    } else if (event.key === 'Enter') this.#actions.onPin({ ...this.#active }, event.shiftKey);
     else if (event.key === 'Escape') this.#actions.onUnpin();
     else if (event.key === ' ') this.#actions.onToggleClosed({ ...this.#active });
     else return;

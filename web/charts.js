@@ -50,7 +50,8 @@ export class Charts {
       before === null ||
       before.numbers !== numbers ||
       before.state.token !== state.token ||
-      before.state.tau !== state.tau;
+      before.state.tau !== state.tau ||
+      before.state.first !== state.first;
     this.#scene = scene;
     if (curves !== null && curves !== this.#curves) {
       this.#errors.replaceChildren(errorChart(curves));
@@ -73,7 +74,7 @@ export class Charts {
    * @param {number} layer
    * @param {import('./state.js').State} state
    */
-  #layerRow(layer, { layer: current, tau }) {
+  #layerRow(layer, { layer: current, tau, first }) {
     const name = el('button', {
       type: 'button',
       'aria-current': layer === current ? 'true' : null,
@@ -86,7 +87,7 @@ export class Charts {
       row.append(el('span', { class: 'unread' }, words.unread));
       return row;
     }
-    const shares = classShares(numbers, tau);
+    const shares = classShares(numbers, tau, first ? 0 : 1);
     const parts = shares.map((share, i) => {
       const part = el('i', { class: `band-${CLASS_NAMES[i]}` });
       part.style.flexGrow = String(share);
@@ -106,13 +107,13 @@ export class Charts {
 }
 
 /**
- * Mean shares of the four classes over all tokens but the first.
+ * Mean shares of the four classes over the tokens.
  * @param {Numbers} numbers
  * @param {number} tau
+ * @param {number} first the first token that counts
  */
-function classShares({ gate, activated, tokens, dFf, shape }, tau) {
+function classShares({ gate, activated, tokens, dFf, shape }, tau, first) {
   const sums = [0, 0, 0, 0];
-  const first = tokens > 1 ? 1 : 0;
   for (let token = first; token < tokens; token++) {
     countClasses(gate, activated, token, dFf, tau, shape).counts.forEach((count, i) => {
       sums[i] += count / (dFf * (tokens - first));

@@ -1,9 +1,9 @@
 // The legend that is also a count: one wide bar of the selected token's gates in four parts with names and numbers, and the
 // threshold slider (logarithmic, with marks) with its number box.
 
-import { CLASS_NAMES, MARKED_TAUS, MAX_TAU, MIN_TAU } from './definitions.js';
+import { CLASS_NAMES, MARKED_SHARES, MARKED_TAUS, MAX_TAU, MIN_TAU } from './definitions.js';
 import { byId, el } from './dom.js';
-import { number } from './format.js';
+import { number, percent } from './format.js';
 import { text } from './text.js';
 
 /** The slider's positions; its value is the logarithm of the threshold. */
@@ -21,6 +21,9 @@ export class ClassBar {
   #negative = el('b');
   #note = byId('class-note');
   #slider = /** @type {HTMLInputElement} */ (byId('tau-slider'));
+  #marks = /** @type {HTMLSelectElement} */ (byId('tau-mark'));
+  #ticks = byId('tau-marks');
+  #marked = '';
   #box = /** @type {HTMLInputElement} */ (byId('tau'));
 
   /**
@@ -45,13 +48,30 @@ export class ClassBar {
       if (tau >= MIN_TAU && tau <= MAX_TAU) onTau(tau);
       else this.#box.value = number(tauAt(Number(this.#slider.value)));
     });
-    byId('tau-marks').append(
-      ...MARKED_TAUS.map((tau) => el('option', { value: positionOf(tau), label: String(tau) })),
+    this.#marks.addEventListener('change', () => {
+      if (this.#marks.value !== '') onTau(Number(this.#marks.value));
+    });
+  }
+
+  /** @param {{ tau: number, name: string }[]} marks */
+  #fillMarks(marks) {
+    const key = JSON.stringify(marks);
+    if (key === this.#marked) return;
+    this.#marked = key;
+    this.#marks.replaceChildren(
+      el('option', { value: '' }, text.tauMarks.byHand),
+      ...marks.map(({ tau, name }) => el('option', { value: tau }, name)),
+    );
+    this.#ticks.replaceChildren(
+      ...marks.map(({ tau, name }) => el('option', { value: positionOf(tau), label: name })),
     );
   }
 
   /** @param {Scene} scene */
-  update({ counts, state, numbers }) {
+  update({ counts, state, numbers, firstCounted }) {
+    this.#fillMarks(marksFor(numbers, firstCounted));
+    this.#marks.value = String(state.tau);
+    if (this.#marks.selectedIndex < 0) this.#marks.value = '';
     this.#note.textContent = classNote(numbers, state.tau);
     const { counts: here, negative } = counts[state.token];
     this.#negative.textContent = String(negative);
@@ -60,13 +80,33 @@ export class ClassBar {
       bar.style.flexGrow = String(here[i]);
       count.textContent = String(here[i]);
     });
-    if (tauAt(Number(this.#slider.value)) !== state.tau) {
-      this.#slider.value = String(positionOf(state.tau));
-    }
+    const position = positionOf(state.tau);
+    if (tauAt(Number(this.#slider.value)) !== state.tau) this.#slider.value = String(position);
     this.#slider.setAttribute('aria-valuetext', String(state.tau));
     // What is being typed is not written over.
     if (document.activeElement !== this.#box) this.#box.value = String(state.tau);
   }
+}
+
+/**
+ * Thresholds with a name, in the page's two digits.
+ * @param {import('./scene.js').Numbers} numbers
+ * @param {number} firstCounted
+ * @returns {{ tau: number, name: string }[]}
+ */
+function marksFor({ shape, quantiles }, firstCounted) {
+  const words = text.tauMarks;
+  const marks = MARKED_TAUS.map((tau) => ({ tau, name: words.plain(String(tau)) }));
+  if (shape.depth > 0 && shape.depth < MAX_TAU) {
+    marks.push({ tau: Number(shape.depth.toPrecision(3)), name: words.dip(number(shape.depth)) });
+  }
+  const own = firstCounted === 0 ? quantiles?.all : quantiles?.rest;
+  own?.forEach((value, i) => {
+    const tau = Number(value.toPrecision(3));
+    if (tau <= MAX_TAU)
+      marks.push({ tau, name: words.share(number(value), percent(MARKED_SHARES[i])) });
+  });
+  return marks;
 }
 
 /**

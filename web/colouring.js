@@ -6,9 +6,9 @@ import { number } from './format.js';
 
 /** @typedef {import('./scene.js').Scene} Scene */
 /** @typedef {import('./colours.js').Palette} Palette */
-/** @typedef {'class' | 'a' | 'g' | 'u' | 'h' | 'c'} ColourKey */
+/** @typedef {'class' | 'a' | 'g' | 'u' | 'h' | 'c' | 'du' | 'dg'} ColourKey */
 /** @type {readonly ColourKey[]} */
-export const COLOUR_KEYS = ['class', 'a', 'g', 'u', 'h', 'c'];
+export const COLOUR_KEYS = ['class', 'a', 'g', 'u', 'h', 'c', 'du', 'dg'];
 
 /**
  * `indexOf`: the place of a cell's colour in `pixels` (as ImageData holds them) and `css`. `limit`: the value at the ends
@@ -28,9 +28,9 @@ const LINEAR_SHARE = 0.02;
 export function colouringOf(scene, palette) {
   const values = valuesOf(scene);
   if (values === null) return classColouring(scene, palette);
-  const { dFf, tokens } = scene.numbers;
+  const { dFf } = scene.numbers;
   const { ramp } = palette;
-  const limit = largest(values, tokens > 1 ? dFf : 0);
+  const limit = largest(values, scene.firstCounted * dFf);
   const knee = limit * LINEAR_SHARE;
   const top = Math.log1p(limit / knee);
   const middle = (ramp.pixels.length - 1) / 2;
@@ -65,14 +65,17 @@ function classColouring(scene, palette) {
 }
 
 /** @param {Scene} scene */
-function valuesOf({ numbers, state, isWhole }) {
+function valuesOf({ numbers, state, isWhole, gradients }) {
   const { activated, gate, up, hidden, contribution } = numbers;
   if (!isWhole) return null;
-  return { class: null, a: activated, g: gate, u: up, h: hidden, c: contribution }[state.by];
+  const [du, dg] = [gradients?.up ?? null, gradients?.gate ?? null];
+  return { class: null, a: activated, g: gate, u: up, h: hidden, c: contribution, du, dg }[
+    state.by
+  ];
 }
 
 /**
- * The largest magnitude, the first token left out: its spikes would make everything else look like 0.
+ * The largest magnitude. The first token's spikes would make everything else look like 0, so it is left out unless asked for.
  * @param {Float32Array} values
  * @param {number} from
  */

@@ -8,8 +8,10 @@
 export const DEFAULT_TAU = 0.05;
 export const MIN_TAU = 0.001;
 export const MAX_TAU = 1;
-/** Thresholds that have a name or a history; the slider marks them, and the dip of the activation. */
-export const MARKED_TAUS = [0.01, 0.05, 0.1];
+/** Thresholds that have a history; the slider marks them, the dip of the activation, and the layer's own quantiles. */
+export const MARKED_TAUS = [0.01, DEFAULT_TAU, 0.1];
+/** Shares of the layer's |a| that lie below a threshold of CATS (arXiv 2404.08763). */
+export const MARKED_SHARES = [0.5, 0.7, 0.9];
 
 /** Activations that the page can put on the same weights, in the order of its switch. */
 export const ACT_KEYS = /** @type {const} */ ([

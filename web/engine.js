@@ -3,13 +3,16 @@
 
 import { GatedMLP, openCheckpoint, Runtime } from '../src/binding/index.js';
 import { sampleActivation } from './act-curve-samples.js';
+import { inputOf, readCapturedStates } from './captured-states.js';
 import { columnNorms } from './definitions.js';
 import { previewer, progressReporter } from './load-reports.js';
 import { hiddenName, layerFile, layerUrl, SHIPPED } from './models.js';
+import { OpenedModel } from './opened-model.js';
 import { wasmUrl } from './places.js';
 import { probeStates } from './probe.js';
 import { FileRecorder } from './recording-fetch.js';
 import { floats, ShownLayer } from './shown-layer.js';
+import { WeightRows } from './weight-rows.js';
 
 /** @typedef {import('./protocol.js').Source} Source */
 /** @typedef {import('./protocol.js').Emit} Emit */
@@ -23,8 +26,10 @@ export class Engine {
   #hidden = null;
   /** Layers that are here, by name. @type {Map<string, Layer>} */
   #layers = new Map();
-  /** @type {import('../src/binding/index.js').Checkpoint | null} */
-  #opened = null;
+  /** Models that the reader opened; a source names one by its place here. @type {OpenedModel[]} */
+  #models = [];
+  /** Hidden states that the reader brought, likewise. @type {import('./captured-states.js').CapturedStates[]} */
+  #states = [];
   #abort = new AbortController();
   /** Sampled activations, by name. @type {Map<string, Promise<Activation>>} */
   #activations = new Map();
@@ -53,13 +58,10 @@ export class Engine {
     this.cancel();
     const { signal } = this.#abort;
     const runtime = await this.runtime();
-    const key = source.kind === 'shipped' ? `shipped ${source.layer}` : `probe ${source.prefix}`;
-    let layer = this.#layers.get(key);
+    const key = keyOf(source);
     const x = await this.#statesFor(source);
-    if (layer === undefined) {
-      layer = await this.#load(source, x, runtime, emit, signal);
-      this.#layers.set(key, layer);
-    }
+    const layer = this.#layers.get(key) ?? (await this.#load(source, x, runtime, emit, signal));
+    this.#keep(key, layer);
     const used = act ?? layer.mlp.act;
     const activation = await this.#activation(used, runtime);
     signal.throwIfAborted();
@@ -74,7 +76,7 @@ export class Engine {
    */
   async verify(layer, prompt) {
     const { shown } = this;
-    const loaded = this.#layers.get(`shipped ${layer}`);
+    const loaded = this.#layers.get(keyOf({ kind: 'shipped', layer, prompt }));
     const [reference, expected, digest] = await Promise.all([
       this.#captured(hiddenName(layer, prompt, 'y')),
       recordedDigest(layerFile(layer)),
@@ -84,26 +86,35 @@ export class Engine {
   }
 
   /**
-   * Opens a foreign checkpoint: its header only.
-   * @param {string} url
+   * The output on show against the captured one.
+   * @param {number} states
+   * @returns {import('./protocol.js').Agreement | null}
    */
-  async open(url) {
+  agree(states) {
+    const reference = this.#states[states].y;
+    return reference === null ? null : this.shown.errorAgainst(reference);
+  }
+
+  /**
+   * Opens a checkpoint that the reader brought: its headers only.
+   * @param {import('./opened-model.js').OpenQuestion} question
+   */
+  async open(question) {
     this.cancel();
-    const runtime = await this.runtime();
-    this.#opened = await openCheckpoint(url, { signal: this.#abort.signal, runtime });
-    const mlps = this.#opened.mlps.map(
-      ({ prefix, layer, expert, d, dFf, act, dtype, byteLength }) => ({
-        prefix,
-        layer,
-        expert,
-        d,
-        dFf,
-        act,
-        dtype,
-        byteLength,
-      }),
-    );
-    return { mlps };
+    const { signal } = this.#abort;
+    const model = await OpenedModel.open(question, await this.runtime(), signal);
+    return { model: this.#models.push(model) - 1, mlps: model.summaries() };
+  }
+
+  /**
+   * Takes captured hidden states in.
+   * @param {Blob} file
+   * @returns {Promise<import('./captured-states.js').StatesSummary>}
+   */
+  async bring(file) {
+    const { states, layer } = await readCapturedStates(file, await this.runtime());
+    const { tokens, d, y } = states;
+    return { states: this.#states.push(states) - 1, tokens, d, hasOutput: y !== null, layer };
   }
 
   /** The one runtime of the page. */
@@ -127,9 +138,25 @@ export class Engine {
   async #statesFor(source) {
     if (source.kind === 'shipped')
       return this.#captured(hiddenName(source.layer, source.prompt, 'x'));
-    const entry = this.#opened?.mlps.find(({ prefix }) => prefix === source.prefix);
-    if (entry === undefined) throw new Error(`no gated MLP ${source.prefix}`);
-    return probeStates(entry.d);
+    const entry = this.#models[source.model].entry(source);
+    return source.kind === 'probe'
+      ? probeStates(entry.d)
+      : inputOf(this.#states[source.states], entry);
+  }
+
+  /**
+   * Of layers that the reader opened only the last one stays: they can be large.
+   * @param {string} key
+   * @param {Layer} layer
+   */
+  #keep(key, layer) {
+    this.#layers.set(key, layer);
+    if (key.startsWith(SHIPPED.id)) return;
+    for (const [other, { mlp }] of this.#layers) {
+      if (other === key || other.startsWith(SHIPPED.id)) continue;
+      this.#layers.delete(other);
+      mlp.dispose();
+    }
   }
 
   /** @param {string} name */
@@ -156,16 +183,14 @@ export class Engine {
     const recorder = new FileRecorder();
     const checkpoint = shipped
       ? await openCheckpoint(layerUrl(source.layer), { fetch: recorder.fetch, signal, runtime })
-      : this.#opened;
-    if (checkpoint === null) throw new Error('no checkpoint is open');
-    const entry = shipped
-      ? checkpoint.mlps[0]
-      : checkpoint.mlps.find(({ prefix }) => prefix === source.prefix);
+      : this.#models[source.model].checkpoint;
+    const entry = shipped ? checkpoint.mlps[0] : this.#models[source.model].entry(source);
     if (entry === undefined) throw new Error('no gated MLP in this file');
-    const act = entry.act ?? SHIPPED.act;
+    const act = (shipped ? null : source.act) ?? entry.act ?? SHIPPED.act;
     const activation = await this.#activation(act, runtime);
     const mlp = await GatedMLP.fromCheckpoint(checkpoint, {
       prefix: entry.prefix,
+      expert: entry.expert ?? undefined,
       act,
       signal,
       runtime,
@@ -175,8 +200,17 @@ export class Engine {
     const weights = new Map(mlp.namedParameters());
     const down = floats(weights.get('down_proj.weight')?.data);
     const norms = columnNorms(down, entry.d, entry.dFf);
-    return { mlp, norms, digest: recorder.digest() };
+    return { mlp, norms, rows: new WeightRows(mlp), digest: recorder.digest() };
   }
+}
+
+/**
+ * Under which name a layer that is in memory is kept.
+ * @param {Source} source
+ */
+function keyOf(source) {
+  if (source.kind === 'shipped') return `${SHIPPED.id} ${source.layer}`;
+  return `model ${source.model} ${source.prefix} ${source.expert} ${source.act}`;
 }
 
 /**

@@ -20,6 +20,7 @@ export class Heatmap {
   #row = el('div', { class: 'mark mark-row', 'aria-hidden': 'true' });
   #hoverRow = el('div', { class: 'mark mark-row is-hover', 'aria-hidden': 'true' });
   #column = el('div', { class: 'mark mark-column', 'aria-hidden': 'true' });
+  #versusColumn = el('div', { class: 'mark mark-column is-versus', 'aria-hidden': 'true' });
   #hoverColumn = el('div', { class: 'mark mark-column is-hover', 'aria-hidden': 'true' });
   /** @type {Scene | null} */
   #scene = null;
@@ -29,7 +30,14 @@ export class Heatmap {
 
   /** @param {HTMLElement} host a positioned box */
   constructor(host) {
-    host.append(this.#canvas, this.#hoverRow, this.#row, this.#hoverColumn, this.#column);
+    host.append(
+      this.#canvas,
+      this.#hoverRow,
+      this.#row,
+      this.#versusColumn,
+      this.#hoverColumn,
+      this.#column,
+    );
   }
 
   /**
@@ -45,6 +53,8 @@ export class Heatmap {
       before.state.tau !== scene.state.tau ||
       before.state.by !== scene.state.by ||
       before.state.only !== scene.state.only ||
+      before.gradients !== scene.gradients ||
+      before.state.first !== scene.state.first ||
       this.#palette !== palette;
     this.#scene = scene;
     this.#palette = palette;
@@ -105,6 +115,7 @@ export class Heatmap {
     if (hover !== null) this.#hoverRow.style.top = rowTop(hover.token);
     place(this.#column, state.unit);
     place(this.#hoverColumn, hover?.unit ?? null);
+    place(this.#versusColumn, state.versus?.unit ?? null);
   }
 }
 

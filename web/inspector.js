@@ -3,20 +3,25 @@
 
 import { ActCurveChart } from './act-curve.js';
 import { actAt } from './analysis.js';
-import { channelChanges, nextTokenBars, unitOverTokens } from './bar-charts.js';
-import { CLASS_NAMES, CROSSING, LEAKING, OPEN, SHUT, signCases } from './definitions.js';
+import { channelChanges, nextTokenBars } from './bar-charts.js';
+import { CompareTable } from './compare-table.js';
+import { CLASS_NAMES } from './definitions.js';
 import { el } from './dom.js';
 import { number, percent } from './format.js';
 import { rankOf } from './orders.js';
+import { OverTokens } from './over-tokens.js';
 import { text } from './text.js';
+import { UnitParts } from './unit-parts.js';
+import { recordOf } from './unit-record.js';
 
 /** @typedef {import('./scene.js').Scene} Scene */
 /** @typedef {import('./scene.js').Cell} Cell */
 /** @typedef {import('./protocol.js').EffectMessage} EffectMessage */
 /** @typedef {ReturnType<typeof import('./recorded-runs.js').recordedGuesses>} Guesses */
 /**
- * What was computed for the pinned cell: closing it alone, and all that is held by hand together.
- * @typedef {{ alone: EffectMessage | null, together: EffectMessage | null, guesses: Guesses }} Effects
+ * What was computed for the pinned cell: closing it alone, all that is held by hand together, what its weights do.
+ * @typedef {{ alone: EffectMessage | null, together: EffectMessage | null, guesses: Guesses,
+ *   unit: import('./protocol.js').UnitMessage | null }} Effects
  */
 
 const words = text.inspector;
@@ -33,7 +38,13 @@ export class Inspector {
   #curve = new ActCurveChart(this.#curveHost);
   #product = el('dl', { class: 'product' });
   #rank = el('p', { class: 'rank' });
-  #tokens = el('figure', { class: 'over-tokens' });
+  #tokens = new OverTokens();
+  #compare = new CompareTable();
+  #parts = new UnitParts();
+  #backward = el('p', { class: 'habit', id: 'backward' });
+  #keep = el('button', { type: 'button', id: 'compare-keep' });
+  #copy = el('button', { type: 'button', id: 'copy-unit' }, words.copy);
+  #copied = el('output', { class: 'habit' });
   #button = el('button', { type: 'button', class: 'primary', id: 'close-gate' });
   #effect = el('p', { class: 'effect', id: 'effect' });
   #whatIf = el('input', { type: 'range', id: 'what-if', step: WHAT_IF_STEP });
@@ -45,12 +56,18 @@ export class Inspector {
   #empty = el('p', { class: 'empty' }, words.empty);
   /** What is looked into. @type {Cell | null} */
   #cell = null;
+  /** What the button keeps to compare with; null: it ends the comparison. @type {Cell | null} */
+  #toKeep = null;
+  #record = () => '';
 
   /**
    * @param {HTMLElement} host
-   * @param {{ onToggleClosed: (cell: Cell) => void, onWhatIf: (gate: number | null) => void }} actions
+   * @param {{ onToggleClosed: (cell: Cell) => void, onWhatIf: (gate: number | null) => void,
+   *   onVersus: (cell: Cell | null) => void }} actions
    */
-  constructor(host, { onToggleClosed, onWhatIf }) {
+  constructor(host, { onToggleClosed, onWhatIf, onVersus }) {
+    this.#keep.addEventListener('click', () => onVersus(this.#toKeep));
+    this.#copy.addEventListener('click', () => this.#copyRecord());
     this.#whatIf.addEventListener('input', () => onWhatIf(Number(this.#whatIf.value)));
     this.#asIs.addEventListener('click', () => onWhatIf(null));
     this.#button.addEventListener('click', () => {
@@ -66,7 +83,8 @@ export class Inspector {
       this.#class,
       this.#curveHost,
       this.#product,
-      this.#tokens,
+      this.#tokens.node,
+      this.#compare.node,
       el('div', { class: 'close-row' }, this.#button, this.#effect),
       el(
         'div',
@@ -78,6 +96,9 @@ export class Inspector {
       ),
       this.#recorded,
       this.#channels,
+      el('div', { class: 'unit-actions' }, this.#keep, this.#copy, this.#copied),
+      this.#backward,
+      this.#parts.node,
     );
     this.#body.hidden = true;
     host.append(this.#body, this.#empty);
@@ -102,8 +123,9 @@ export class Inspector {
     this.#place.textContent = words.place(layer, cell.token, pieces[cell.token]);
     this.#updateGate(scene, cell);
     this.#updateProduct(scene, cell);
-    this.#updateTokens(scene, cell);
+    this.#tokens.update(scene, cell);
     this.#updateEffects(scene, effects, pinned);
+    this.#updateCloser(scene, cell, effects, layer, pinned);
     this.#updateWhatIf(scene, cell, effects.together, pinned);
   }
 
@@ -168,27 +190,36 @@ export class Inspector {
   /**
    * @param {Scene} scene
    * @param {Cell} cell
+   * @param {Effects} effects
+   * @param {number | string} layer
+   * @param {boolean} pinned
    */
-  #updateTokens(scene, { token, unit }) {
-    const { tokens, gate, up, activated, dFf } = scene.numbers;
-    const values = Array.from({ length: tokens }, (_, t) => ({
-      act: activated[t * dFf + unit],
-      gateClass: scene.classAt({ token: t, unit }),
-    }));
-    const count = (/** @type {number} */ wanted) =>
-      values.filter(({ gateClass }) => gateClass === wanted).length;
-    const signs = up === null ? null : signCases(gate, up, tokens, dFf, unit);
-    const label = words.tokensLabel({
-      unit,
-      tokens,
-      open: count(OPEN),
-      leaking: count(LEAKING),
-      closed: count(SHUT) + count(CROSSING),
-      same: signs === null ? '' : signs['++'] + signs['--'],
-    });
-    const caption = el('figcaption', {}, words.tokensCaption);
-    if (signs !== null) caption.append(el('span', { class: 'signs' }, words.signs(signs)));
-    this.#tokens.replaceChildren(caption, unitOverTokens({ values, selected: token, label }));
+  #updateCloser(scene, cell, effects, layer, pinned) {
+    const { versus, direction } = scene.state;
+    this.#compare.update(scene, cell);
+    this.#toKeep = versus === null ? cell : null;
+    const waits = versus?.token === cell.token && versus.unit === cell.unit;
+    this.#keep.textContent = versus === null ? words.keep : waits ? words.kept : words.endCompare;
+    this.#keep.disabled = !pinned || !scene.isWhole;
+    this.#copy.disabled = !scene.isWhole;
+    this.#record = () => JSON.stringify(recordOf(scene, cell, String(layer), effects), null, 2);
+    this.#parts.update(pinned ? effects.unit : null);
+    const { gradients, numbers } = scene;
+    const i = cell.token * numbers.dFf + cell.unit;
+    const here = gradients?.here[cell.token] === true ? gradients : null;
+    this.#backward.hidden = here === null;
+    if (here === null) return;
+    const figures = [here.arriving[i], here.up[i], here.gate[i]].map((value) => number(value));
+    this.#backward.textContent = words.backward(direction, figures);
+  }
+
+  async #copyRecord() {
+    try {
+      await navigator.clipboard.writeText(this.#record());
+      this.#copied.textContent = words.copied;
+    } catch {
+      this.#copied.textContent = words.notCopied;
+    }
   }
 
   /**

@@ -2,13 +2,15 @@
 // state's store, `#point` (the hover) or an answer of the worker, and ends in one `#render` a frame.
 
 import { Analysis, guessesFor } from './analysis.js';
-import { Badge, verdict } from './badge.js';
+import { Badge, capturedVerdict, verdict } from './badge.js';
 import { onSchemeChange } from './colours.js';
 import { bindControls } from './controls.js';
 import { byId } from './dom.js';
 import { bindExports } from './exports.js';
+import { GradientField } from './gradient-field.js';
 import { LessonDoor } from './lesson-door.js';
-import { errorInWords, LoadDialog } from './load-dialog.js';
+import { LoadDialog } from './load-dialog.js';
+import { errorInWords } from './load-errors.js';
 import { SHIPPED } from './models.js';
 import { startWorker } from './places.js';
 import { WorkerClient } from './protocol.js';
@@ -34,11 +36,12 @@ class Page {
   #scene = null;
   /** @type {Prompt[]} */
   #prompts = [];
-  /** The layer of a loaded checkpoint; null: a shipped one. @type {import('./protocol.js').MlpSummary | null} */
+  /** The layer of a loaded checkpoint; null: a shipped one. @type {import('./load-dialog.js').ForeignLayer | null} */
   #foreign = null;
   /** @type {import('./recorded-runs.js').RecordedRuns | null} */
   #recorded = null;
   #analysis = new Analysis(this.#client, () => this.#schedule());
+  #gradients = new GradientField(this.#client, () => this.#schedule());
   /** @type {(state: State) => void} */
   #showControls;
   #loads = 0;
@@ -49,11 +52,16 @@ class Page {
     slide: (patch) => this.#change(patch),
     step: (patch) => this.#change(patch, true),
     point: (cell) => this.#point(cell),
-    pin: (cell) => this.#pin(cell),
+    pin: (cell, isSecond) => this.#pin(cell, isSecond),
+    unpin: () => this.#unpin(),
+    watchGradient: () => {
+      this.#gradients.isWatched = true;
+      this.#schedule();
+    },
     toggleClosed: (cell) => this.#toggleClosed(cell),
   });
   #lesson = new LessonDoor(this.#client, (lesson) => this.#change({ lesson }, true));
-  #dialog = new LoadDialog(this.#client, (mlp) => this.#showForeign(mlp));
+  #dialog = new LoadDialog(this.#client, (layer) => this.#showForeign(layer));
 
   constructor() {
     const { badKeys } = this.#store;
@@ -90,10 +98,10 @@ class Page {
     this.#schedule();
   }
 
-  /** @param {import('./protocol.js').MlpSummary} mlp */
-  async #showForeign(mlp) {
+  /** @param {import('./load-dialog.js').ForeignLayer} layer */
+  async #showForeign(layer) {
     const before = this.#foreign;
-    this.#foreign = mlp;
+    this.#foreign = layer;
     try {
       await this.#run(this.#source(), { token: 0, unit: null, ...NOTHING_HELD });
     } catch (error) {
@@ -116,7 +124,7 @@ class Page {
   #source() {
     const { layer, prompt } = this.#state;
     if (this.#foreign === null) return { kind: 'shipped', layer, prompt };
-    return { kind: 'probe', prefix: this.#foreign.prefix };
+    return this.#foreign.source;
   }
 
   /**
@@ -131,23 +139,37 @@ class Page {
     const trace = await this.#client.request('show', { source, act: this.#state.act });
     if (load !== this.#loads) return;
     this.#store.state = { ...this.#state, ...patch };
-    this.#receive(numbersOfTrace(trace, this.#pieces(trace.tokens), source.kind === 'shipped'));
+    const model = this.#foreign?.name ?? SHIPPED.name;
+    const pieces = this.#pieces(trace.tokens);
+    this.#receive(numbersOfTrace(trace, pieces, { origin: source.kind, model }));
     document.body.dataset.status = 'ready';
+    this.#badge.show('pending', text.badge.running);
+    const { state, words } = await this.#verdict(source);
+    const own = trace.act === trace.ownAct ? '' : text.badge.ownAct(actName(trace.ownAct));
+    const isChosen = source.kind !== 'shipped' && source.act !== null;
+    const assumed = isChosen ? text.badge.assumed(actName(trace.ownAct)) : '';
+    if (load === this.#loads) this.#badge.show(state, words + own + assumed);
+  }
+
+  /** @param {import('./protocol.js').Source} source */
+  async #verdict(source) {
     if (source.kind === 'probe') {
-      const assumed = this.#foreign?.act === null ? text.badge.assumed(trace.act) : '';
-      this.#badge.show('warning', text.badge.probe + assumed);
-      return;
+      return { state: /** @type {const} */ ('warning'), words: text.badge.probe };
+    }
+    if (source.kind === 'captured') {
+      return capturedVerdict(await this.#client.request('agree', { states: source.states }));
     }
     const { layer, prompt } = source;
-    const { state, words } = verdict(await this.#client.request('verify', { layer, prompt }));
-    const own = trace.act === trace.ownAct ? '' : text.badge.ownAct(actName(trace.ownAct));
-    if (load === this.#loads) this.#badge.show(state, words + own);
+    return verdict(await this.#client.request('verify', { layer, prompt }));
   }
 
   /** @param {number} tokens */
   #pieces(tokens) {
     if (this.#foreign === null) return this.#promptTokens();
-    return Array.from({ length: tokens }, (_, token) => text.probeToken(token));
+    return (
+      this.#foreign.tokens?.slice(0, tokens) ??
+      Array.from({ length: tokens }, (_, token) => text.probeToken(token))
+    );
   }
 
   /** @param {Numbers} numbers */
@@ -166,10 +188,22 @@ class Page {
     this.#schedule();
   }
 
-  /** @param {Cell} cell */
-  #pin({ token, unit }) {
-    const held = token === this.#state.token ? { whatIf: null } : NOTHING_HELD;
-    this.#change({ token, unit, ...held }, true);
+  /**
+   * @param {Cell} cell
+   * @param {boolean} [isSecond] the gate that was pinned stays, to compare with
+   */
+  #pin({ token, unit }, isSecond = false) {
+    const before = this.#state;
+    const held = token === before.token ? { whatIf: null } : NOTHING_HELD;
+    const keeps = isSecond && before.unit !== null;
+    const versus = keeps ? { token: before.token, unit: before.unit } : before.versus;
+    this.#change({ token, unit, ...held, versus: /** @type {State['versus']} */ (versus) }, true);
+  }
+
+  /** One step back: first the comparison ends, then the pin. */
+  #unpin() {
+    const { versus } = this.#state;
+    this.#change(versus !== null ? { versus: null } : { unit: null, ...NOTHING_HELD }, true);
   }
 
   /** @param {Cell} cell */
@@ -209,14 +243,17 @@ class Page {
 
   #render() {
     const { layer, prompt } = this.#state;
-    const name = this.#foreign === null ? String(layer) : String(this.#foreign.layer ?? 0);
+    const name = String(this.#foreign === null ? layer : (this.#foreign.mlp.layer ?? 0));
     const words = text.prompts[/** @type {'chat'} */ (prompt)];
-    this.#views.place(name, this.#foreign === null ? words : { label: text.probeModel, quote: '' });
+    if (this.#foreign === null) this.#views.place(name, words, SHIPPED.name);
+    else this.#views.place(name, readingOf(this.#foreign), this.#foreign.name);
     this.#showControls(this.#state);
     hideParts(this.#state.hide);
     this.#lesson.update(this.#state.lesson);
     if (this.#numbers === null || this.#state.lesson !== null) return;
-    const scene = new Scene(this.#numbers, this.#state, this.#hover, this.#scene);
+    this.#gradients.follow(this.#numbers, this.#state);
+    const { values } = this.#gradients;
+    const scene = new Scene(this.#numbers, this.#state, this.#hover, this.#scene, values);
     this.#scene = scene;
     this.#analysis.follow(scene);
     const { results } = this.#analysis;
@@ -237,6 +274,11 @@ class Page {
     byId('notice').textContent = words;
     byId('notice').hidden = words === '';
   }
+}
+
+/** What a model of the reader's own reads. @param {import('./load-dialog.js').ForeignLayer} foreign */
+function readingOf({ tokens }) {
+  return { label: tokens === null ? text.readings.probe : text.readings.captured, quote: '' };
 }
 
 await new Page().start();

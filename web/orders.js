@@ -19,15 +19,16 @@ export const SORT_KEYS = ['mean', 'g', 'a', 'c', 'index'];
  * @param {Traced} trace
  * @param {number} token
  * @param {SortKey} key
+ * @param {number} [first] the first token that an average counts
  */
-export function unitOrder({ gate, act, contribution, dFf }, token, key) {
+export function unitOrder({ gate, act, contribution, dFf }, token, key, first = 0) {
   const order = Uint32Array.from({ length: dFf }, (_, j) => j);
   const row = token * dFf;
   if (key === 'c' && contribution !== null) {
     return order.sort((i, j) => contribution[row + j] - contribution[row + i] || i - j);
   }
   if (key === 'mean') {
-    const mean = meanGates(gate, dFf);
+    const mean = meanGates(gate, dFf, first);
     return order.sort((i, j) => mean[i] - mean[j] || i - j);
   }
   if (key === 'g') return order.sort((i, j) => gate[row + i] - gate[row + j] || i - j);
@@ -38,14 +39,14 @@ export function unitOrder({ gate, act, contribution, dFf }, token, key) {
 }
 
 /**
- * Each unit's g, summed over the tokens but the first: that one is a place of its own (its gates can be tenfold).
+ * Each unit's g, summed over the tokens.
  * @param {Float32Array} gate  [tokens, dFf]
  * @param {number} dFf
+ * @param {number} first
  */
-function meanGates(gate, dFf) {
+function meanGates(gate, dFf, first) {
   const sums = new Float64Array(dFf);
-  const first = gate.length > dFf ? dFf : 0;
-  for (let i = first; i < gate.length; i++) sums[i % dFf] += gate[i];
+  for (let i = first * dFf; i < gate.length; i++) sums[i % dFf] += gate[i];
   return sums;
 }
 

@@ -3,7 +3,15 @@
 
 /** @typedef {import('./definitions.js').ActShape} ActShape */
 /** @typedef {{ g: Float32Array, a: Float32Array }} ActCurve  samples of act, ascending g */
-/** @typedef {{ kind: 'shipped', layer: number, prompt: string } | { kind: 'probe', prefix: string }} Source */
+/**
+ * A layer of a model that the reader opened; `act` is what the reader said where no config does.
+ * @typedef {{ model: number, prefix: string, expert: number | null, act: string | null }} OpenedLayer
+ */
+/**
+ * A layer on a text: both shipped; or an opened one, on captured hidden states or on noise.
+ * @typedef {{ kind: 'shipped', layer: number, prompt: string } | ({ kind: 'captured', states: number } & OpenedLayer)
+ *   | ({ kind: 'probe' } & OpenedLayer)} Source
+ */
 /** An activation on the weights; null: the one they were trained with. @typedef {string | null} ActChoice */
 
 /**
@@ -24,6 +32,7 @@
  * @property {Float32Array} hidden
  * @property {Float32Array} contribution
  * @property {Float32Array} columnNorms
+ * @property {{ all: number[], rest: number[] }} quantiles  of |a|, at MARKED_SHARES: over all tokens, and without the first
  */
 
 /**
@@ -46,11 +55,29 @@
  */
 /** A gate held by hand: act(g) of the unit is `value`; 0 is shut. @typedef {{ unit: number, value: number }} Hold */
 /**
+ * Per token: E of the closed gates dropped, and of the negative ones.
+ * @typedef {{ closed: Float32Array, negative: Float32Array }} LayerErrors
+ */
+/**
+ * What the weights of a unit do at a token; `inputs` are terms of the sums that make g and u, `outputs` what it writes.
+ * @typedef {{ terms: import('./unit-weights.js').Term[], sum: number, bias: number }} Sum
+ * @typedef {{ gate: Sum, up: Sum, outputs: import('./unit-weights.js').Term[], d: number,
+ *   cosines: { gateDown: number, upDown: number, gateUp: number } }} UnitMessage
+ */
+/** Of every unit. @typedef {{ gateDown: Float32Array, upDown: Float32Array, gateUp: Float32Array }} Cosines */
+/**
+ * Gradients of one token's output along a direction, per unit: arriving at h, reaching u, reaching g.
+ * @typedef {{ arriving: Float32Array, up: Float32Array, gate: Float32Array }} GradientMessage
+ */
+/**
+ * Of an output: the one on show ('y'), a channel ('c507') or another token's ('t12').
+ * @typedef {string} Direction
+ */
+/**
  * E after dropping `dropped[i]` units, for each score.
  * @typedef {{ dropped: number[], errors: Record<import('./orders.js').Score, number[]> }} ErrorCurves
  */
-/** @typedef {{ prefix: string, layer: number | null, expert: number | null, d: number, dFf: number, act: string | null,
- *   dtype: string, byteLength: number }} MlpSummary */
+/** How far the output on show is from the one that was captured. @typedef {{ worst: number, token: number, tokens: number }} Agreement */
 
 /**
  * Every request by name: what is sent and what comes back.
@@ -59,7 +86,13 @@
  * @property {{ send: { layer: number, prompt: string }, answer: VerifyMessage }} verify
  * @property {{ send: { token: number, holds: Hold[] }, answer: EffectMessage }} hold
  * @property {{ send: { token: number }, answer: ErrorCurves }} curves
- * @property {{ send: { url: string }, answer: { mlps: MlpSummary[] } }} open
+ * @property {{ send: { tau: number }, answer: LayerErrors }} layerErrors
+ * @property {{ send: { token: number, unit: number }, answer: UnitMessage }} unit
+ * @property {{ send: { token: number, direction: Direction }, answer: GradientMessage }} gradient
+ * @property {{ send: { states: number }, answer: Agreement | null }} agree  null: no output was captured
+ * @property {{ send: import('./opened-model.js').OpenQuestion,
+ *   answer: { model: number, mlps: import('./opened-model.js').MlpSummary[] } }} open
+ * @property {{ send: { file: Blob }, answer: import('./captured-states.js').StatesSummary }} states
  * @property {{ send: Record<string, never>, answer: Record<string, never> }} cancel
  * @property {{ send: { runs: Record<string, import('./lesson-bench.js').TinyRun> },
  *   answer: Record<string, import('./lesson-bench.js').TinyTrace> }} lessonRuns

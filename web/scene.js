@@ -17,6 +17,7 @@ import { text } from './text.js';
  * @property {string[]} pieces  the tokens, readable
  * @property {number} tokens
  * @property {number} dFf
+ * @property {number} d  0 until the whole layer is here
  * @property {number} arrived
  * @property {Float32Array} gate
  * @property {Float32Array} activated
@@ -24,22 +25,24 @@ import { text } from './text.js';
  * @property {Float32Array | null} hidden
  * @property {Float32Array | null} contribution
  * @property {Float32Array | null} columnNorms
+ * @property {{ all: number[], rest: number[] } | null} quantiles
  * @property {import('./protocol.js').ActCurve} curve
  * @property {import('./protocol.js').ActShape} shape
  * @property {string} act  '' until the whole layer is here
  * @property {string} ownAct
  * @property {Float32Array | null} actChange
- * @property {boolean} isShipped  a shipped layer on a shipped text, not a probe
+ * @property {'shipped' | 'captured' | 'probe'} origin  where the hidden states come from
+ * @property {string} model  the name of the weights
  */
 
 /**
  * @param {TraceMessage} trace
  * @param {string[]} pieces
- * @param {boolean} isShipped
+ * @param {{ origin: Numbers['origin'], model: string }} source
  * @returns {Numbers}
  */
-export function numbersOfTrace(trace, pieces, isShipped) {
-  return { ...trace, isShipped, arrived: trace.dFf, pieces: pieces.map(readable) };
+export function numbersOfTrace(trace, pieces, source) {
+  return { ...trace, ...source, arrived: trace.dFf, pieces: pieces.map(readable) };
 }
 
 /**
@@ -53,10 +56,13 @@ export function numbersOfPreview(preview, pieces) {
     hidden: null,
     contribution: null,
     columnNorms: null,
+    d: 0,
+    quantiles: null,
     act: '',
     ownAct: '',
     actChange: null,
-    isShipped: false,
+    origin: /** @type {const} */ ('probe'),
+    model: '',
   };
   return { ...preview, ...missing, arrived: preview.rows, pieces: pieces.map(readable) };
 }
@@ -68,6 +74,8 @@ export class Scene {
   state;
   /** @type {Cell | null} */
   hover;
+  /** Of the direction on show, as far as they are here. @type {import('./gradient-field.js').Gradients | null} */
+  gradients;
   /** Units in the order of the map's columns. @type {Uint32Array} */
   order;
   /** The inverse of `order`: the column of each unit. @type {Uint32Array} */
@@ -80,14 +88,19 @@ export class Scene {
    * @param {State} state
    * @param {Cell | null} hover
    * @param {Scene | null} previous kept parts of it are taken over, so that a hover costs nothing
+   * @param {import('./gradient-field.js').Gradients | null} gradients
    */
-  constructor(numbers, state, hover, previous) {
+  constructor(numbers, state, hover, previous, gradients) {
+    this.gradients = gradients;
     this.numbers = numbers;
     this.state = state;
     this.hover = hover;
     const sameNumbers = previous !== null && previous.numbers === numbers;
     const sameOrder =
-      sameNumbers && previous.state.token === state.token && previous.state.sort === state.sort;
+      sameNumbers &&
+      previous.state.token === state.token &&
+      previous.state.sort === state.sort &&
+      previous.state.first === state.first;
     this.order = sameOrder ? previous.order : this.#newOrder();
     this.columnOf = sameOrder ? previous.columnOf : inverse(this.order);
     this.counts =
@@ -96,7 +109,12 @@ export class Scene {
 
   /** Whether it is a shipped layer on a shipped text. */
   get isShipped() {
-    return this.numbers.isShipped;
+    return this.numbers.origin === 'shipped';
+  }
+
+  /** The first token that means and scales count: the very first is a place of its own, unless it is asked for. */
+  get firstCounted() {
+    return this.state.first || this.numbers.tokens === 1 ? 0 : 1;
   }
 
   get isWhole() {
@@ -151,8 +169,8 @@ export class Scene {
 
   #newOrder() {
     const { token, sort } = this.state;
-    if (this.isWhole) return unitOrder(this.traced, token, sort);
-    return unitOrder({ ...this.traced, dFf: this.numbers.arrived }, token, 'index');
+    if (this.isWhole) return unitOrder(this.traced, token, sort, this.firstCounted);
+    return unitOrder({ ...this.traced, dFf: this.numbers.arrived }, token, 'index', 0);
   }
 
   #newCounts() {

@@ -4,16 +4,23 @@
 import {
   contributions,
   largestTokenError,
+  MARKED_SHARES,
   mostMovedChannels,
   outputChange,
 } from './definitions.js';
-import { dropOrder, SCORES } from './orders.js';
+import { gradientsOf } from './gradient.js';
+import { quantile } from './layer-measures.js';
+import { dropOrder, SCORES, unitsOf } from './orders.js';
+import { largestTerms } from './unit-weights.js';
 
 /** @typedef {import('../src/binding/index.js').GatedMLP} GatedMLP */
 /** @typedef {Awaited<ReturnType<typeof import('./act-curve-samples.js').sampleActivation>>} Activation */
-/** A layer that is in memory. @typedef {{ mlp: GatedMLP, norms: Float32Array, digest: Promise<string | null> }} Layer */
+/** A layer that is in memory. @typedef {{ mlp: GatedMLP, norms: Float32Array, rows: import('./weight-rows.js').WeightRows,
+ *   digest: Promise<string | null> }} Layer */
 
 const CHANNELS_SHOWN = 10;
+/** Terms of a unit's sums, and channels it writes to. */
+const TERMS_SHOWN = 8;
 /** Points of an error curve, from nothing dropped to everything. */
 const CURVE_POINTS = 33;
 
@@ -25,6 +32,7 @@ export const floats = (array) => /** @type {Float32Array} */ (array);
 
 export class ShownLayer {
   #mlp;
+  #rows;
   /** @type {string} */
   #act;
   #x;
@@ -41,11 +49,12 @@ export class ShownLayer {
    * @param {Float32Array} x [tokens, d]
    * @param {{ act: string, activation: Activation }} shown the activation, and its samples
    */
-  constructor({ mlp, norms }, x, { act: shownAct, activation }) {
+  constructor({ mlp, norms, rows }, x, { act: shownAct, activation }) {
     const trace = mlp.trace(x, { act: shownAct });
     const [gate, act, up, hidden] = [trace.gate, trace.act, trace.up, trace.hidden].map(floats);
     const contribution = contributions(hidden, norms);
     this.#mlp = mlp;
+    this.#rows = rows;
     this.#act = shownAct;
     this.#x = x;
     this.#y = floats(trace.output);
@@ -74,6 +83,10 @@ export class ShownLayer {
       dtype: mlp.dtype,
       contribution,
       columnNorms: norms,
+      quantiles: {
+        all: quantilesOf(act),
+        rest: quantilesOf(act.subarray(x.length > mlp.d ? mlp.dFf : 0)),
+      },
       ...activation,
     };
   }
@@ -131,6 +144,89 @@ export class ShownLayer {
     return { dropped, errors: { a, u, h, c } };
   }
 
+  /**
+   * @param {number} token
+   * @param {number} unit
+   * @returns {import('./protocol.js').UnitMessage}
+   */
+  unit(token, unit) {
+    const { x } = this.#tokenAt(token);
+    const { gate, up, down } = this.#rows.of(unit);
+    const biases = this.#rows.biasesOf(unit);
+    const hidden = /** @type {Float32Array} */ (this.#traced.hidden)[token * this.#mlp.dFf + unit];
+    const { gateDown, upDown, gateUp } = this.#rows.cosines();
+    return {
+      gate: { ...largestTerms(gate, (k) => x[k], TERMS_SHOWN), bias: biases.gate },
+      up: { ...largestTerms(up, (k) => x[k], TERMS_SHOWN), bias: biases.up },
+      outputs: largestTerms(down, () => hidden, TERMS_SHOWN).terms,
+      d: this.#mlp.d,
+      cosines: { gateDown: gateDown[unit], upDown: upDown[unit], gateUp: gateUp[unit] },
+    };
+  }
+
+  /**
+   * @param {number} token
+   * @param {import('./protocol.js').Direction} direction
+   */
+  gradient(token, direction) {
+    return gradientsOf(
+      this.#mlp,
+      this.#tokenAt(token).x,
+      this.#directionOf(token, direction),
+      this.#act,
+    );
+  }
+
+  /**
+   * A vector of length 1.
+   * @param {number} token
+   * @param {import('./protocol.js').Direction} direction
+   */
+  #directionOf(token, direction) {
+    const { d } = this.#mlp;
+    const place = Number(direction.slice(1));
+    if (direction.startsWith('c')) {
+      const channel = new Float32Array(d);
+      channel[Math.min(place, d - 1)] = 1;
+      return channel;
+    }
+    const last = this.#y.length / d - 1;
+    const { y } = this.#tokenAt(direction === 'y' ? token : Math.min(place, last));
+    const length = Math.sqrt(y.reduce((sum, value) => sum + value * value, 0)) || 1;
+    return y.map((value) => value / length);
+  }
+
+  /**
+   * E at every token: of its closed gates dropped, and of its negative ones.
+   * @param {number} tau
+   * @returns {import('./protocol.js').LayerErrors}
+   */
+  layerErrors(tau) {
+    return {
+      closed: this.#errorsWithout('closed', tau),
+      negative: this.#errorsWithout('negative', tau),
+    };
+  }
+
+  /**
+   * @param {import('./orders.js').UnitSet} set
+   * @param {number} tau
+   */
+  #errorsWithout(set, tau) {
+    const { d } = this.#mlp;
+    const tokens = this.#x.length / d;
+    const hold = Array.from({ length: tokens }, (_, token) =>
+      unitsOf(this.#traced, token, set, tau).map((unit) => ({ unit, token, value: 0 })),
+    ).flat();
+    const trace = this.#mlp.trace(this.#x, { act: this.#act, hold });
+    const outputs = floats(trace.output);
+    trace.dispose();
+    return Float32Array.from({ length: tokens }, (_, token) => {
+      const [before, after] = [this.#y, outputs].map((y) => y.subarray(token * d, (token + 1) * d));
+      return outputChange(before, after).relative;
+    });
+  }
+
   /** How far another activation moves the output of each token. */
   #actChange() {
     if (this.#ownY === this.#y) return null;
@@ -146,4 +242,13 @@ export class ShownLayer {
     const [from, to] = [token * this.#mlp.d, (token + 1) * this.#mlp.d];
     return { x: this.#x.subarray(from, to), y: this.#y.subarray(from, to) };
   }
+}
+
+/**
+ * Quantiles of the magnitude, at MARKED_SHARES.
+ * @param {Float32Array} act
+ */
+function quantilesOf(act) {
+  const sizes = act.map(Math.abs).sort();
+  return MARKED_SHARES.map((share) => quantile(sizes, share));
 }

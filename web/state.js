@@ -16,6 +16,7 @@ export const HIDEABLE = [
   'hand',
   'charts',
   'tables',
+  'gradient',
   'lesson',
   'prose',
   'inspector',
@@ -28,6 +29,8 @@ export const HIDEABLE = [
  * @property {string} prompt
  * @property {number} token   selected token, from 0
  * @property {number | null} unit    pinned unit
+ * @property {{ token: number, unit: number } | null} versus  a gate that was kept to compare with
+ * @property {import('./protocol.js').Direction} direction  whose gradient is shown
  * @property {number} tau
  * @property {import('./definitions.js').ActKey | null} act  an activation on the same weights; null: the model's own
  * @property {import('./orders.js').SortKey} sort
@@ -35,6 +38,7 @@ export const HIDEABLE = [
  * @property {import('./definitions.js').ClassName | null} only  the one class that is shown
  * @property {number | null} tour  stop of the tour, from 1
  * @property {number | null} lesson  step of the lesson, from 1, which then takes the place of the gates
+ * @property {boolean} first  means and scales count the first token
  * @property {string[]} hide  controls that a teacher's link leaves out
  * @property {number[]} closed  units closed by hand, at the selected token
  * @property {import('./orders.js').UnitSet | null} set  a whole set closed there
@@ -52,12 +56,15 @@ export const NOTHING_HELD = Object.freeze({
 export function openingState() {
   return {
     ...OPENING,
+    versus: null,
+    direction: 'y',
     tau: DEFAULT_TAU,
     act: null,
     sort: 'mean',
     by: 'class',
     only: null,
     tour: null,
+    first: false,
     lesson: null,
     hide: [],
     ...NOTHING_HELD,
@@ -82,6 +89,17 @@ const KEYS = /** @type {const} */ ({
   },
   t: { field: 'token', read: count },
   u: { field: 'unit', read: count },
+  vs: {
+    field: 'versus',
+    read: (/** @type {string} */ text) => {
+      const [, token, unit] = /^(\d{1,7})\.(\d{1,7})$/.exec(text) ?? [];
+      return unit === undefined ? null : { token: Number(token), unit: Number(unit) };
+    },
+  },
+  grad: {
+    field: 'direction',
+    read: (/** @type {string} */ text) => (/^(y|[ct]\d{1,6})$/.test(text) ? text : null),
+  },
   tau: {
     field: 'tau',
     read: (/** @type {string} */ text) => {
@@ -111,6 +129,10 @@ const KEYS = /** @type {const} */ ({
   only: {
     field: 'only',
     read: (/** @type {string} */ text) => CLASS_NAMES.find((name) => name === text) ?? null,
+  },
+  first: {
+    field: 'first',
+    read: (/** @type {string} */ text) => (text === '1' ? true : null),
   },
   tour: { field: 'tour', read: count },
   lesson: {
@@ -164,6 +186,14 @@ export function parseHash(hash) {
   return { state, notices, unknown };
 }
 
+/** @param {State[keyof State]} value */
+function written(value) {
+  if (value === true) return '1';
+  if (value !== null && typeof value === 'object' && 'unit' in value)
+    return `${value.token}.${value.unit}`;
+  return String(value);
+}
+
 /**
  * @param {State} state
  * @param {[string, string][]} [unknown] keys of the hash that were not ours, to be kept
@@ -172,8 +202,14 @@ export function formatHash(state, unknown = []) {
   const parts = [['v', VERSION]];
   for (const [key, { field }] of Object.entries(KEYS)) {
     const value = state[field];
-    if (value === null || (Array.isArray(value) && value.length === 0)) continue;
-    parts.push([key, String(value)]);
+    if (
+      value === null ||
+      value === false ||
+      value === 'y' ||
+      (Array.isArray(value) && value.length === 0)
+    )
+      continue;
+    parts.push([key, written(value)]);
   }
   const pairs = [...parts, ...unknown].map(([key, value]) => `${key}=${encodeURIComponent(value)}`);
   return `#${pairs.join('&').replaceAll('%2C', ',')}`;

@@ -1,6 +1,8 @@
 // All the words of the page that JavaScript writes, in one place and ready to be translated. index.html holds the prose
 // that never changes. Numbers come in already formatted.
 
+import { loadText } from './load-text.js';
+
 /** @typedef {0 | 1 | 2 | 3} GateClass */
 
 export const text = {
@@ -70,6 +72,8 @@ export const text = {
     u: 'up u',
     h: 'product h',
     c: 'contribution c',
+    du: 'gradient to up',
+    dg: 'gradient to gate',
   },
   sorts: {
     mean: 'average gate',
@@ -111,6 +115,17 @@ export const text = {
       `Gate and up share their sign at ${c.same} tokens.`,
     signs: (/** @type {Record<string, number>} */ s) =>
       `gate/up: ++ ${s['++']}, +\u2212 ${s['+-']}, \u2212+ ${s['-+']}, \u2212\u2212 ${s['--']}`,
+    /** @param {{ habit: string, closed: number, leaking: number, open: number, tokens: number }} h */
+    habit: (h) =>
+      `${h.habit === 'mixed' ? 'Mixed' : `Always ${h.habit}`} on these ${h.tokens} tokens: closed at ${h.closed}, leaking at ${h.leaking}, open at ${h.open}.`,
+    keep: 'Keep to compare',
+    kept: 'Kept: now pin another gate',
+    endCompare: 'Stop comparing',
+    copy: 'Copy as JSON',
+    copied: 'Copied.',
+    notCopied: 'The browser does not let the page copy.',
+    backward: (/** @type {string} */ direction, /** @type {string[]} */ [h, u, g]) =>
+      `Backward from ${text.gradient.named(direction)}: ${h} arrives at h; ${u} gets to u, through the gate; ${g} to g.`,
     close: 'Close this gate',
     reopen: 'Open it again',
     wouldMove: (/** @type {string} */ relative, /** @type {string} */ along) =>
@@ -146,6 +161,110 @@ export const text = {
       /** @type {string} */ cosine,
     ) => `${changes.join(', ')}: the output moved by ${share} of its length (cosine ${cosine}).`,
   },
+  parts: {
+    summary: 'What its weights read and write',
+    gate: 'g, from inputs W\u2096 x\u2096',
+    up: 'u, from inputs W\u2096 x\u2096',
+    outputs: 'written: h d, by channel',
+    angles: 'how its vectors lie',
+    sum: (
+      /** @type {number} */ shown,
+      /** @type {string} */ part,
+      /** @type {number} */ d,
+      /** @type {string} */ all,
+      /** @type {string} */ which,
+    ) => `these ${shown}: ${part}; all ${d}: ${which === 'gate' ? 'g' : 'u'} = ${all}`,
+    bias: (/** @type {string} */ bias) => `of it, bias: ${bias}`,
+    cosines: {
+      gateDown: 'cos(gate row, d)',
+      upDown: 'cos(up row, d)',
+      gateUp: 'cos(gate row, up row)',
+    },
+    ioClass: {
+      strengthening: 'Strengthening. ',
+      weakening: 'Weakening. ',
+      'conditional strengthening': 'Conditional strengthening. ',
+      'conditional weakening': 'Conditional weakening. ',
+      'proportional change': 'Proportional change. ',
+      orthogonal: 'Orthogonal. ',
+    },
+    ioMeaning: {
+      strengthening: 'It writes more of what it reads.',
+      weakening: 'It takes away from what it reads.',
+      'conditional strengthening':
+        'It writes more of what up reads, if the gate sees something else.',
+      'conditional weakening': 'It takes away from what up reads, if the gate sees something else.',
+      'proportional change': 'It writes along what the gate reads, as up says.',
+      orthogonal: 'It writes something else than it reads.',
+    },
+    cutOff: (/** @type {string} */ aligned) =>
+      `Aligned from |cos| = ${aligned}. Classes of Gerstner & Sch\u00fctze, arXiv 2505.17936.`,
+  },
+  compare: {
+    title: 'compared',
+    name: (/** @type {number} */ unit, /** @type {number} */ token, /** @type {string} */ piece) =>
+      `unit ${unit} at ${token} \u201c${piece}\u201d`,
+    rows: {
+      class: 'class',
+      g: 'g',
+      a: 'a = act(g)',
+      u: 'u',
+      h: 'h = a u',
+      d: '\u2016d\u2016',
+      c: 'c',
+      rank: 'rank by c',
+      share: 'share of \u03a3c',
+    },
+  },
+  gradient: {
+    kinds: { y: 'this output itself', c: 'one output channel', t: 'the output at another token' },
+    /** @param {string} direction */
+    named: (direction) => {
+      const place = direction.slice(1);
+      if (direction === 'y') return 'the output itself';
+      return direction.startsWith('c') ? `channel ${place}` : `the output at token ${place}`;
+    },
+    stages: { arriving: 'arrives at h', up: 'gets to the up rows', gate: 'gets to the gate rows' },
+    shares: (/** @type {string[]} */ [shut, crossing, leaking, open]) =>
+      `shut ${shut}, crossing ${crossing}, leaking ${leaking}, open ${open}`,
+    waiting: 'Computing the backward pass \u2026',
+    stopped: (/** @type {Record<string, string>} */ s) =>
+      `${s.arriving} of the gradient arrives where the gate is closed. The gate lets ${s.passed} of that through to the up row, so up learns next to nothing there: ${s.reached} of all that up gets. A gate that is only crossing zero still learns itself (${s.crossing} of what gate rows get), and may open; one that is shut does not (${s.shut}).`,
+    top: (/** @type {string} */ list) => `Most gets to the up rows of the units ${list}.`,
+  },
+  tauMarks: {
+    byHand: 'any threshold',
+    plain: (/** @type {string} */ tau) => tau,
+    dip: (/** @type {string} */ tau) => `${tau}: the dip of act`,
+    share: (/** @type {string} */ tau, /** @type {string} */ share) =>
+      `${tau}: closes ${share} of this layer (CATS)`,
+  },
+  measures: {
+    names: {
+      closed: 'C',
+      leaking: '',
+      open: '',
+      delivered: 'D',
+      held: 'H',
+      leaked: 'L',
+      errorClosed: 'E(closed)',
+      errorNegative: 'E(g < 0)',
+      spread: 'N',
+      half: 'k\u2085\u2080',
+    },
+    meanings: {
+      closed: 'gates that are closed',
+      leaking: 'gates that leak',
+      open: 'gates that are open',
+      delivered: 'of \u03a3c, delivered through closed gates',
+      held: 'of what up offers, held back behind closed gates',
+      leaked: 'of \u03a3c, delivered by leaking gates',
+      errorClosed: 'output changed by dropping the closed ones',
+      errorNegative: 'output changed by dropping the negative ones',
+      spread: 'units that carry: (\u03a3c)\u00b2 / \u03a3c\u00b2',
+      half: 'fewest units with half of \u03a3c',
+    },
+  },
   charts: {
     scores: { a: '|a|', u: '|u|', h: '|h|', c: 'c' },
     reading: (/** @type {string} */ list) => `At an error of 20\u202f% one can drop, by ${list}.`,
@@ -166,10 +285,12 @@ export const text = {
     ) => `${closed} closed, ${leaking} leaking, ${open} open`,
   },
   exports: {
-    source: (/** @type {boolean} */ isShipped) =>
-      isShipped
-        ? 'SmolLM2-135M-Instruct (HuggingFaceTB, Apache-2.0), dequantised from Q4_1, rounded to BF16; hidden states captured from transformers; computed by gated-mlp.'
-        : 'Weights loaded by address; hidden states are a synthetic probe (random noise); computed by gated-mlp.',
+    shipped:
+      'SmolLM2-135M-Instruct (HuggingFaceTB, Apache-2.0), dequantised from Q4_1, rounded to BF16; hidden states captured from transformers; computed by gated-mlp.',
+    captured: (/** @type {string} */ model) =>
+      `Weights: ${model}; hidden states captured by the reader; computed by gated-mlp.`,
+    probe: (/** @type {string} */ model) =>
+      `Weights: ${model}; hidden states are a SYNTHETIC PROBE (random noise), not a text; computed by gated-mlp.`,
     copied: 'The link is copied.',
     notCopied: 'The browser does not let the page copy; the link is in the address bar.',
   },
@@ -240,36 +361,23 @@ export const text = {
       `Wrong file: its SHA-256 is not the recorded one, so some byte of these weights is altered (output differs by ${worst})`,
     probe:
       'Synthetic probe: these weights came without hidden states, so x is random noise. The gates below are not those of any text.',
+    agrees: (/** @type {number} */ tokens, /** @type {string} */ worst) =>
+      `Checked: x from your file, output recomputed here for all ${tokens} tokens; largest difference from your model\u2019s ${worst} of a token\u2019s norm`,
+    agreesRoughly: (/** @type {number} */ tokens, /** @type {string} */ worst) =>
+      `x from your file; the output of all ${tokens} tokens agrees with your model\u2019s up to ${worst} of a token\u2019s norm: more than float32 explains. Did it compute in half precision?`,
+    disagrees: (/** @type {string} */ worst) =>
+      `These hidden states are not this layer\u2019s, or the weights are others: the output differs from the captured one by ${worst} of its norm`,
+    unreferenced:
+      'x from your file, which has no output of the model to check against (y): the output is recomputed here, not compared.',
     assumed: (/** @type {string} */ act) =>
-      ` No config.json says which activation they want; ${act} is assumed.`,
+      ` No config says which activation they want; you chose ${act}.`,
     ownAct: (/** @type {string} */ own) => ` (with the model\u2019s own ${own})`,
     failed: (/** @type {string} */ why) => `Not checked: ${why}`,
   },
-  load: {
-    reading: 'Reading the header \u2026',
-    found: (/** @type {number} */ n) =>
-      n === 1 ? 'One gated MLP found.' : `${n} gated MLPs found. Choose one:`,
-    option: (
-      /** @type {{ prefix: string, d: number, dFf: number, dtype: string }} */ mlp,
-      /** @type {string} */ size,
-    ) => `${mlp.prefix} \u00b7 ${mlp.d} \u2192 ${mlp.dFf} \u00b7 ${mlp.dtype} \u00b7 ${size}`,
-    progress: (/** @type {string} */ have, /** @type {string} */ all) => `${have} of ${all}`,
-    cancelled: 'Cancelled. Nothing was kept.',
-    none: 'This file has no gated MLP (no gate_proj, up_proj and down_proj, nor any of the names other families use).',
-    errors: {
-      noNetwork:
-        'The address could not be reached. Either it is wrong, you are offline, or its server does not let pages of other sites read it (no CORS header). Try a huggingface.co \u201cresolve\u201d address.',
-      unauthorised:
-        'The server wants a login (401 or 403): this model is gated. Open models need none.',
-      notFound: 'There is no such file (404). Check the address; it should end in .safetensors.',
-      http: (/** @type {number} */ status) => `The server answered with status ${status}.`,
-      notSafetensors: (/** @type {string} */ detail) => `This is not a safetensors file: ${detail}`,
-      memory: (/** @type {string} */ detail) => `Not enough memory for this layer. ${detail}`,
-      other: (/** @type {string} */ detail) => detail,
-    },
-  },
+  load: loadText,
   probeToken: (/** @type {number} */ index) => `noise ${index + 1}`,
-  probeModel: 'the loaded model',
+  /** What is read, where it is none of the shipped texts. */
+  readings: { captured: 'your own text', probe: 'random noise' },
   badHash: (/** @type {string} */ keys) =>
     `The link had a value that means nothing here (${keys}); the default is shown instead.`,
   loadFailed: (/** @type {string} */ why) => `The layer could not be loaded: ${why}`,

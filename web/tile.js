@@ -20,6 +20,7 @@ export class Tile {
   #host;
   #canvas = el('canvas', { class: 'tile-canvas', 'aria-hidden': 'true' });
   #pinned = el('div', { class: 'mark mark-cell', 'aria-hidden': 'true' });
+  #versus = el('div', { class: 'mark mark-cell is-versus', 'aria-hidden': 'true' });
   #hovered = el('div', { class: 'mark mark-cell is-hover', 'aria-hidden': 'true' });
   /** @type {Scene | null} */
   #scene = null;
@@ -31,16 +32,16 @@ export class Tile {
 
   /**
    * @param {HTMLElement} host
-   * @param {{ onHover: (cell: Cell | null) => void, onPin: (cell: Cell) => void }} actions
+   * @param {{ onHover: (cell: Cell | null) => void, onPin: (cell: Cell, isSecond: boolean) => void }} actions
    */
   constructor(host, { onHover, onPin }) {
     this.#host = host;
-    host.append(this.#canvas, this.#hovered, this.#pinned);
+    host.append(this.#canvas, this.#hovered, this.#versus, this.#pinned);
     host.addEventListener('pointermove', (event) => onHover(this.#cellAt(event)));
     host.addEventListener('pointerleave', () => onHover(null));
     host.addEventListener('click', (event) => {
       const cell = this.#cellAt(event);
-      if (cell !== null) onPin(cell);
+      if (cell !== null) onPin(cell, event.shiftKey);
     });
     new ResizeObserver(() => this.#repaintIfResized()).observe(host);
   }
@@ -55,6 +56,7 @@ export class Tile {
       before === null ||
       before.numbers !== scene.numbers ||
       before.state !== scene.state ||
+      before.gradients !== scene.gradients ||
       this.#palette !== palette;
     this.#scene = scene;
     this.#palette = palette;
@@ -158,6 +160,7 @@ export class Tile {
     };
     place(this.#pinned, state.unit);
     place(this.#hovered, hover?.unit ?? null);
+    place(this.#versus, state.versus?.token === state.token ? state.versus.unit : null);
   }
 
   /** @param {MouseEvent} event */

@@ -11,6 +11,7 @@ const PLAIN = {
   ...NOTHING_HELD,
   tau: 0.05,
   act: null,
+  versus: null,
   sort: /** @type {const} */ ('mean'),
   by: /** @type {const} */ ('class'),
   only: null,

@@ -8,9 +8,11 @@ import { ClassBar } from './class-bar.js';
 import { colouringOf, scaleFigures } from './colouring.js';
 import { readPalette } from './colours.js';
 import { byId } from './dom.js';
+import { GradientPanel } from './gradient-panel.js';
 import { HandPanel } from './hand-panel.js';
 import { Heatmap } from './heatmap.js';
 import { Inspector } from './inspector.js';
+import { MeasuresTable } from './measures-table.js';
 import { Sentence } from './sentence.js';
 import { NOTHING_HELD } from './state.js';
 import { Tables } from './tables.js';
@@ -28,7 +30,9 @@ import { Tour } from './tour.js';
  * @property {(patch: Partial<State>) => void} slide
  * @property {(patch: Partial<State>) => void} step
  * @property {(cell: Cell | null) => void} point
- * @property {(cell: Cell) => void} pin
+ * @property {(cell: Cell, isSecond?: boolean) => void} pin
+ * @property {() => void} unpin
+ * @property {() => void} watchGradient  someone looks at the gradient view
  * @property {(cell: Cell) => void} toggleClosed
  */
 /**
@@ -49,11 +53,13 @@ export class Views {
   #inspector;
   #hand;
   #charts;
+  #gradient;
+  #measures;
   #tables;
   #tour;
 
   /** @param {Actions} actions */
-  constructor({ slide, step, point, pin, toggleClosed }) {
+  constructor({ slide, step, point, pin, unpin, toggleClosed, watchGradient }) {
     this.#actBanner = new ActBanner({ onBack: () => step({ act: null }) });
     this.#classBar = new ClassBar({
       onTau: (tau) => slide({ tau }),
@@ -64,16 +70,22 @@ export class Views {
       cellAt: (x, y) => this.#heatmap.cellAt(x, y),
       onHover: point,
       onPin: pin,
-      onUnpin: () => step({ unit: null, ...NOTHING_HELD }),
+      onUnpin: unpin,
       onToggleClosed: toggleClosed,
     });
     this.#tile = new Tile(byId('tile'), { onHover: point, onPin: pin });
     this.#inspector = new Inspector(byId('inspector'), {
       onToggleClosed: toggleClosed,
       onWhatIf: (whatIf) => slide({ whatIf }),
+      onVersus: (versus) => step({ versus }),
     });
     this.#hand = new HandPanel({ onChange: step });
     this.#charts = new Charts({ onLayer: (layer) => step({ layer, ...NOTHING_HELD }) });
+    this.#measures = new MeasuresTable({ onFirst: (first) => step({ first }) });
+    this.#gradient = new GradientPanel({
+      onDirection: (direction) => step({ direction }),
+      onWatched: watchGradient,
+    });
     this.#tables = new Tables({ onPin: (unit) => step({ unit, whatIf: null }) });
     this.#tour = new Tour({ onChange: step });
   }
@@ -87,9 +99,10 @@ export class Views {
    * What can be said before any number is here.
    * @param {string} layer
    * @param {{ label: string, quote: string }} prompt
+   * @param {string} model
    */
-  place(layer, prompt) {
-    this.#sentence.place(layer, prompt);
+  place(layer, prompt, model) {
+    this.#sentence.place(layer, prompt, model);
   }
 
   /**
@@ -97,7 +110,7 @@ export class Views {
    * @param {Facts} facts
    */
   draw(scene, { layer, results, guesses }) {
-    const { cost, alone, together, curves } = results;
+    const { cost, curves, together, layerErrors } = results;
     this.#sentence.update(scene, { layer, cost });
     this.#actBanner.update(scene);
     this.#classBar.update(scene);
@@ -105,11 +118,13 @@ export class Views {
     this.#heatmap.update(scene, this.#palette);
     this.#grid.update(scene);
     this.#tile.update(scene, this.#palette);
-    this.#inspector.update(scene, { alone, together, guesses }, layer);
+    this.#inspector.update(scene, { ...results, guesses }, layer);
     this.#captions(scene);
     this.#hand.update(scene, together);
     this.#tour.update(scene.state, byId('hand-result').textContent ?? '');
     this.#charts.update(scene, curves);
+    this.#measures.update(scene, layerErrors);
+    this.#gradient.update(scene);
     this.#tables.update(scene);
   }
 

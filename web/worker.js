@@ -16,7 +16,15 @@ serveRequests({
   verify: async ({ layer, prompt }) => ({ result: await engine.verify(layer, prompt) }),
   hold: async ({ token, holds }) => ({ result: engine.shown.hold(token, holds) }),
   curves: async ({ token }) => ({ result: engine.shown.curves(token) }),
-  open: async ({ url }) => ({ result: await engine.open(url) }),
+  agree: async ({ states }) => ({ result: engine.agree(states) }),
+  unit: async ({ token, unit }) => ({ result: engine.shown.unit(token, unit) }),
+  gradient: async ({ token, direction }) => {
+    const result = engine.shown.gradient(token, direction);
+    return { result, transfer: [result.arriving, result.up, result.gate].map((a) => a.buffer) };
+  },
+  layerErrors: async ({ tau }) => ({ result: engine.shown.layerErrors(tau) }),
+  open: async (question) => ({ result: await engine.open(question) }),
+  states: async ({ file }) => ({ result: await engine.bring(file) }),
   cancel: async () => {
     engine.cancel();
     return { result: {} };

@@ -29,6 +29,15 @@ const STATES = {
   'coloured by a number, in the tour': { hash: '#v=1&by=h&tour=5' },
   'with another activation': { hash: '#v=1&act=relu' },
   'with no activation, dark': { hash: '#v=1&act=none', options: { colorScheme: 'dark' } },
+  'compared, its weights open, coloured by a gradient': {
+    hash: '#v=1&vs=41.276&by=dg&grad=c507',
+    act: async (tab) => {
+      await tab.click('#unit-parts summary');
+      await tab.locator('#compare').waitFor();
+      await tab.locator('#gradient').scrollIntoViewIfNeeded();
+      await tab.locator('.stage-row').first().waitFor();
+    },
+  },
   'tables open': {
     act: async (tab) => {
       await tab.click('#units-details summary');

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """What the page must show, computed from the fixtures in float64 by Python alone: no package, and none of our code.
 
-Usage: python3 tests/browser/make_expected.py > tests/browser/expected.json      (about 20 s)
+Usage: python3 tests/browser/make_expected.py > tests/browser/expected.json      (about a minute)
 
 For a few places (layer, prompt, token) it decodes the BF16 weights, applies SwiGLU to the captured x, and writes the
 class counts at the default threshold, the pinned unit's numbers, the change of the output when sets of gates are held
-shut, points of the four error curves, and the same weights' classes and output under every other activation.
+shut, points of the four error curves, and the same weights' classes and output under every other activation. Then the
+layer's measures over all tokens, what the unit's weights read and write, and two gradients through this token.
 """
 import json
 import math
@@ -64,6 +65,93 @@ def product(weight, rows, columns, x):
     return [math.fsum(map(float.__mul__, map(float, weight[r * columns:(r + 1) * columns]), x)) for r in range(rows)]
 
 
+def quantile(values, share):
+    """numpy's default: between two values, linearly."""
+    ordered = sorted(values)
+    at = share * (len(ordered) - 1)
+    low = math.floor(at)
+    return ordered[low] + (at - low) * (ordered[math.ceil(at)] - ordered[low])
+
+
+def measures(g, u, a, norms, columns):
+    """One token: shares of units by class; of sum c and of what up offers; the errors of two sets; spread and half."""
+    h = [p * q for p, q in zip(a, u)]
+    c = [abs(v) * n for v, n in zip(h, norms)]
+    offers = [abs(v) * n for v, n in zip(u, norms)]
+    y = [math.fsum(map(float.__mul__, h, row)) for row in zip(*columns)]
+    closed = [j for j in range(D_FF) if abs(a[j]) < TAU]
+    leaking = [j for j in range(D_FF) if a[j] <= -TAU]
+
+    def error(units):
+        kept = [0.0] * D_FF
+        for j in units:
+            kept[j] = h[j]
+        return norm([math.fsum(map(float.__mul__, kept, row)) for row in zip(*columns)]) / norm(y)
+
+    total, reached, half = math.fsum(c), 0.0, 0
+    for value in sorted(c, reverse=True):
+        if reached >= total / 2:
+            break
+        reached, half = reached + value, half + 1
+    return {
+        "closed": len(closed) / D_FF, "leaking": len(leaking) / D_FF,
+        "open": 1 - (len(closed) + len(leaking)) / D_FF,
+        "delivered": math.fsum(c[j] for j in closed) / total, "leaked": math.fsum(c[j] for j in leaking) / total,
+        "held": math.fsum(offers[j] for j in closed) / math.fsum(offers),
+        "errorClosed": error(closed), "errorNegative": error([j for j in range(D_FF) if g[j] < 0]),
+        "spread": total ** 2 / math.fsum(v * v for v in c), "half": half,
+    }
+
+
+def over_tokens(xs, tokens, gate_w, up_w, norms, columns):
+    """The measures of every token but the first: means, medians of the errors; and the quantiles of |a|."""
+    rows, sizes = [], []
+    for t in range(1, tokens):
+        x = [float(v) for v in xs[t * D:(t + 1) * D]]
+        g, u = product(gate_w, D_FF, D, x), product(up_w, D_FF, D, x)
+        a = [silu(z) for z in g]
+        sizes += map(abs, a)
+        rows.append(measures(g, u, a, norms, columns))
+    layer = {}
+    for name in rows[0]:
+        values = [row[name] for row in rows]
+        layer[name] = quantile(values, 0.5) if name.startswith("error") else math.fsum(values) / len(values)
+    return layer, [quantile(sizes, share) for share in (0.5, 0.7, 0.9)]
+
+
+def cosine(p, q):
+    return math.fsum(map(float.__mul__, p, q)) / (norm(p) * norm(q))
+
+
+def largest(values, count=8):
+    order = sorted(range(len(values)), key=lambda k: (-abs(values[k]), k))
+    return [[k, values[k]] for k in order[:count]]
+
+
+def weights_of_unit(unit, x, gate_w, up_w, column, hidden):
+    gate, up = ([float(v) for v in w[unit * D:(unit + 1) * D]] for w in (gate_w, up_w))
+    return {
+        "gate": largest([w * v for w, v in zip(gate, x)]), "up": largest([w * v for w, v in zip(up, x)]),
+        "outputs": largest([hidden * v for v in column]),
+        "cosines": {"gateDown": cosine(gate, column), "upDown": cosine(up, column), "gateUp": cosine(gate, up)},
+    }
+
+
+def gradients(direction, g, u, a, columns, unit):
+    """Of y along a direction of length 1, with respect to h, u and g: sums of magnitudes by class, and one unit's."""
+    arriving = [math.fsum(map(float.__mul__, column, direction)) for column in columns]
+    to_up = [s * v for s, v in zip(arriving, a)]
+    to_gate = [s * w * (sigmoid(z) * (1 + z * (1 - sigmoid(z)))) for s, w, z in zip(arriving, u, g)]
+    sums = {}
+    for stage, values in (("arriving", arriving), ("up", to_up), ("gate", to_gate)):
+        parts = [0.0] * 4
+        for j in range(D_FF):
+            kind = 3 if a[j] >= TAU else 2 if a[j] <= -TAU else 0 if g[j] < DIP else 1
+            parts[kind] += abs(values[j])
+        sums[stage] = parts
+    return {"sums": sums, "unit": [arriving[unit], to_up[unit], to_gate[unit]]}
+
+
 def place(layer, prompt, token, unit):
     weights = os.path.join(FIXTURES, f"{NAME}-layer{layer:02d}.safetensors")
     gate_w, up_w, down_w = (tensor(weights, f"model.layers.{layer}.mlp.{n}_proj.weight") for n in ("gate", "up", "down"))
@@ -94,6 +182,7 @@ def place(layer, prompt, token, unit):
     closed = [j for j in range(D_FF) if abs(a[j]) < TAU]
     leaking = [j for j in range(D_FF) if a[j] <= -TAU]
     along = h[unit] * math.fsum(map(float.__mul__, columns[unit], y)) / norm(y) ** 2
+    means, quantiles = over_tokens(xs, len(xs) // D, gate_w, up_w, norms, columns)
     acts = {}
     for name, (act, shut_below) in ACTS.items():
         b = [act(z) for z in g]
@@ -113,6 +202,12 @@ def place(layer, prompt, token, unit):
                  "negative": error([j for j in range(D_FF) if g[j] < 0]), "least": error(by_c[:D_FF - KEPT])},
         "curves": curves,
         "acts": acts,
+        "quantiles": quantiles, "measures": {"token": measures(g, u, a, norms, columns), "layer": means},
+        "weights": weights_of_unit(unit, x, gate_w, up_w, columns[unit], h[unit]),
+        "gradients": {
+            "y": gradients([v / norm(y) for v in y], g, u, a, columns, unit),
+            "c507": gradients([float(i == 507) for i in range(D)], g, u, a, columns, unit),
+        },
     }
 
 
