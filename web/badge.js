@@ -8,6 +8,9 @@ import { text } from './text.js';
 /** Largest |ours - Hugging Face| of a token, as a share of that token's norm, that float32 arithmetic explains. */
 export const TOLERANCE = 2e-6;
 
+/** The same where the model computed in bfloat16. */
+const HALF_TOLERANCE = 3e-2;
+
 /** @typedef {'pending' | 'ok' | 'warning' | 'bad'} BadgeState */
 /** @typedef {import('./protocol.js').VerifyMessage} VerifyMessage */
 
@@ -28,6 +31,22 @@ export function verdict({ worst, token, tokens, digest, expected }) {
     return { state: 'warning', words: text.badge.unhashed(tokens, figure) };
   }
   return { state: 'ok', words: text.badge.ok(tokens, figure) };
+}
+
+/**
+ * The same for hidden states that the reader brought. A model that ran in half precision rounds each product.
+ * @param {import('./protocol.js').Agreement | null} agreement null: there was nothing to compare with
+ * @returns {{ state: BadgeState, words: string }}
+ */
+export function capturedVerdict(agreement) {
+  if (agreement === null) return { state: 'warning', words: text.badge.unreferenced };
+  const { worst, tokens } = agreement;
+  const figure = scientific(worst);
+  if (worst <= TOLERANCE) return { state: 'ok', words: text.badge.agrees(tokens, figure) };
+  if (worst <= HALF_TOLERANCE) {
+    return { state: 'warning', words: text.badge.agreesRoughly(tokens, figure) };
+  }
+  return { state: 'bad', words: text.badge.disagrees(figure) };
 }
 
 export class Badge {

@@ -3,7 +3,6 @@
 
 import { CLASS_NAMES } from './definitions.js';
 import { byId, el } from './dom.js';
-import { SHIPPED } from './models.js';
 import { text } from './text.js';
 
 /** @typedef {import('./scene.js').Scene} Scene */
@@ -43,9 +42,10 @@ export function jsonOf(scene, seal) {
   const { state, numbers, counts } = scene;
   const here = counts[state.token];
   const classes = Object.fromEntries(CLASS_NAMES.map((name, i) => [name, here.counts[i]]));
+  const { origin, model } = numbers;
   const source = scene.isShipped
-    ? { model: SHIPPED.name, layer: state.layer, prompt: state.prompt, x: 'captured' }
-    : { model: 'loaded by address', x: 'synthetic probe' };
+    ? { model, layer: state.layer, prompt: state.prompt, x: 'captured' }
+    : { model, x: origin === 'probe' ? 'synthetic probe' : 'captured by the reader' };
   return JSON.stringify(
     {
       source: { ...source, act: numbers.act, units: numbers.dFf, tokens: numbers.pieces },
@@ -59,6 +59,11 @@ export function jsonOf(scene, seal) {
     null,
     2,
   );
+}
+
+/** Weights and hidden states in one sentence. @param {Scene} scene */
+function sourceOf({ numbers: { origin, model } }) {
+  return origin === 'shipped' ? text.exports.shipped : text.exports[origin](model);
 }
 
 /**
@@ -89,7 +94,7 @@ async function pngOf(scene, sentence) {
   const { color, backgroundColor } = getComputedStyle(document.body);
   const font = `15px ${getComputedStyle(document.body).fontFamily}`;
   context.font = font;
-  const lines = wrap(context, [sentence, text.exports.source(scene.isShipped)], width - 2 * MARGIN);
+  const lines = wrap(context, [sentence, sourceOf(scene)], width - 2 * MARGIN);
   const pictureHeight = sizes.reduce((sum, size) => sum + size.height + MARGIN, MARGIN);
   canvas.width = width * PNG_SCALE;
   canvas.height = (pictureHeight + lines.length * CAPTION_LINE + MARGIN) * PNG_SCALE;
@@ -142,8 +147,8 @@ export function bindExports(scene) {
     const shown = scene();
     if (shown?.isWhole) return action(shown);
   };
-  const name = (/** @type {Scene} */ { state, isShipped }, /** @type {string} */ end) =>
-    `gates-${isShipped ? `layer${state.layer}-${state.prompt}` : 'probe'}-token${state.token}.${end}`;
+  const name = (/** @type {Scene} */ { state, numbers: { origin } }, /** @type {string} */ end) =>
+    `gates-${origin === 'shipped' ? `layer${state.layer}-${state.prompt}` : origin}-token${state.token}.${end}`;
   const seal = () => byId('badge-words').textContent ?? '';
   byId('export-csv').addEventListener(
     'click',

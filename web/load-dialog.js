@@ -1,95 +1,126 @@
-// "Load another model": a URL in, the list of its gated MLPs out, then one of them on the page. Shows progress and errors
-// in words and can be cancelled. It asks the worker; main.js decides what to do with the chosen layer.
+// "Load another model": a Hub id, an address or a file in; the list of its gated MLPs out; then one of them, on noise or on
+// captured hidden states. Says what a large load costs before it can be begun, shows progress, can be cancelled. It asks the
+// worker; main.js decides what to do with the chosen layer.
 
 import { byId, el } from './dom.js';
 import { megabytes } from './format.js';
-import { text } from './text.js';
-
-const words = text.load;
+import { KeptWeights } from './kept-weights.js';
+import { explain, wantsToken } from './load-errors.js';
+import { loadText as words } from './load-text.js';
 
 /** @typedef {import('./protocol.js').WorkerClient} WorkerClient */
-/** @typedef {import('./protocol.js').MlpSummary} MlpSummary */
+/** @typedef {import('./opened-model.js').MlpSummary} MlpSummary */
+/** @typedef {import('./captured-states.js').StatesSummary} StatesSummary */
+/**
+ * A layer that the reader chose. `tokens`: those of the captured text; null: noise.
+ * @typedef {{ source: import('./protocol.js').Source, mlp: MlpSummary, tokens: string[] | null, name: string }} ForeignLayer
+ */
+
+/** Above this many bytes the reader is told and asked first. */
+const LARGE = 50e6;
+const HUB_ID = /^[\w-][\w.-]*\/[\w-][\w.-]*(@[^@\s]+)?$/;
+/** A name in a URL that is a file of its own and no repository. */
+const FILE = /\.(safetensors|json|html?)$/i;
 
 /**
- * An error in words with a way out.
- * @param {unknown} error
+ * What an address means: a Hub id as it is, anything else as a URL; a Hub page of a file is not the file: /blob/ becomes
+ * /resolve/.
+ * @param {string} typed
  */
-export function errorInWords(error) {
-  const {
-    code = '',
-    status = null,
-    message = String(error),
-  } = /** @type {{ code?: string, status?: number | null, message?: string }} */ (error);
-  if (status === 401 || status === 403) return words.errors.unauthorised;
-  if (status === 404) return words.errors.notFound;
-  if (code === 'ERR_HTTP' && status !== null && status > 0) return words.errors.http(status);
-  if (code === 'ERR_HTTP') return words.errors.noNetwork;
-  if (code === 'ERR_SAFETENSORS') return words.errors.notSafetensors(message);
-  if (code === 'ERR_OUT_OF_MEMORY') return words.errors.memory(message);
-  return words.errors.other(message);
-}
-
-/** @param {string} address a Hub page of a file is not the file: /blob/ becomes /resolve/ */
-export function fileAddress(address) {
-  return address
-    .trim()
-    .replace(/^(https:\/\/huggingface\.co\/[^/]+\/[^/]+)\/blob\//, '$1/resolve/');
+export function addressOf(typed) {
+  const address = typed.trim();
+  if (HUB_ID.test(address) && !FILE.test(address)) return address;
+  const { href } = new URL(address, location.href);
+  return href.replace(/^(https:\/\/huggingface\.co\/[^/]+\/[^/]+)\/blob\//, '$1/resolve/');
 }
 
 export class LoadDialog {
   #dialog = /** @type {HTMLDialogElement} */ (byId('load-dialog'));
   #url = /** @type {HTMLInputElement} */ (byId('load-url'));
+  #token = /** @type {HTMLInputElement} */ (byId('load-token'));
   #list = /** @type {HTMLSelectElement} */ (byId('load-list'));
+  #act = /** @type {HTMLSelectElement} */ (byId('load-act'));
+  #button = /** @type {HTMLButtonElement} */ (byId('load-layer'));
   #choice = byId('load-choice');
+  #question = byId('load-question');
   #status = byId('load-status');
   #error = byId('load-error');
   #progress = /** @type {HTMLProgressElement} */ (byId('load-progress'));
   #cancel = /** @type {HTMLButtonElement} */ (byId('load-cancel'));
+  #kept = new KeptWeights();
   #client;
   #onChoose;
+  #model = 0;
   /** @type {MlpSummary[]} */
   #mlps = [];
+  /** @type {StatesSummary | null} */
+  #states = null;
+  #name = '';
+  /** What was asked last, for its errors. @type {string | null} */
+  #address = null;
   #busy = false;
   #cancelled = false;
+  #began = 0;
 
   /**
    * @param {WorkerClient} client
-   * @param {(mlp: MlpSummary) => Promise<void>} onChoose loads the layer and shows it
+   * @param {(layer: ForeignLayer) => Promise<void>} onChoose loads the layer and shows it
    */
   constructor(client, onChoose) {
     this.#client = client;
     this.#onChoose = onChoose;
     byId('load-form').addEventListener('submit', (event) => {
       event.preventDefault();
-      this.#attempt(() => this.#open());
+      this.#attempt(() => this.#openAddress());
     });
-    byId('load-layer').addEventListener('click', () => this.#attempt(() => this.#load()));
+    this.#button.addEventListener('click', () => this.#attempt(() => this.#load()));
+    this.#list.addEventListener('change', () => this.#showLayer());
     this.#cancel.addEventListener('click', () => this.#stop());
     byId('load-close').addEventListener('click', () => this.#dialog.close());
     this.#dialog.addEventListener('close', () => this.#stop());
+    this.#takeFiles();
   }
 
   show() {
-    this.#reset();
-    this.#dialog.showModal();
-    this.#url.focus();
-  }
-
-  /** @param {{ bytes: number, total: number }} progress */
-  progress({ bytes, total }) {
-    if (!this.#busy || total === 0) return;
-    this.#progress.hidden = false;
-    this.#progress.max = total;
-    this.#progress.value = Math.min(bytes, total);
-    this.#status.textContent = words.progress(megabytes(Math.min(bytes, total)), megabytes(total));
-  }
-
-  #reset() {
     this.#choice.hidden = true;
     this.#progress.hidden = true;
     this.#cancel.hidden = true;
     this.#status.textContent = '';
     this.#error.textContent = '';
+    this.#kept.refresh();
+    this.#dialog.showModal();
+  }
+
+  /** @param {{ bytes: number, total: number }} progress */
+  progress({ bytes, total }) {
+    if (!this.#busy || total === 0) return;
+    const have = Math.min(bytes, total);
+    const seconds = (performance.now() - this.#began) / 1000;
+    this.#progress.hidden = false;
+    this.#progress.max = total;
+    this.#progress.value = have;
+    const rate = seconds > 0.5 ? megabytes(have / seconds) : '';
+    this.#status.textContent = words.progress(megabytes(have), megabytes(total), rate);
+  }
+
+  /** Files come by button or are dropped anywhere on the page. */
+  #takeFiles() {
+    const weights = /** @type {HTMLInputElement} */ (byId('load-file'));
+    const states = /** @type {HTMLInputElement} */ (byId('load-states'));
+    weights.addEventListener('change', () => this.#attempt(() => this.#openFiles(weights.files)));
+    states.addEventListener('change', () =>
+      this.#attempt(() => this.#openStates(states.files?.[0] ?? null)),
+    );
+    document.addEventListener('dragover', (event) => {
+      if (event.dataTransfer?.types.includes('Files')) event.preventDefault();
+    });
+    document.addEventListener('drop', (event) => {
+      const files = event.dataTransfer?.files;
+      if (files === undefined || files.length === 0) return;
+      event.preventDefault();
+      if (!this.#dialog.open) this.show();
+      this.#attempt(() => this.#openFiles(files));
+    });
   }
 
   #stop() {
@@ -108,31 +139,126 @@ export class LoadDialog {
     try {
       await action();
     } catch (error) {
-      this.#status.textContent = this.#cancelled ? words.cancelled : '';
-      this.#error.textContent = this.#cancelled ? '' : errorInWords(error);
+      await this.#showError(error);
     }
     this.#progress.hidden = true;
     this.#cancel.hidden = true;
     this.#busy = false;
   }
 
-  async #open() {
+  /** @param {unknown} error */
+  async #showError(error) {
+    this.#status.textContent = this.#cancelled ? words.cancelled : '';
+    if (this.#cancelled) return;
+    this.#error.textContent = await explain(error, this.#address);
+    if (!wantsToken(error)) return;
+    byId('load-more').setAttribute('open', '');
+    this.#token.focus();
+  }
+
+  async #openAddress() {
+    const source = addressOf(this.#url.value);
+    this.#address = source;
+    await this.#open(source, this.#url.value.trim(), null);
+  }
+
+  /** A .safetensors file, and its config.json if it came along. @param {FileList | null} list */
+  async #openFiles(list) {
+    const files = [...(list ?? [])];
+    const file = files.find(({ name }) => name.endsWith('.safetensors'));
+    if (file === undefined) throw new Error(words.errors.noWeights);
+    const configFile = files.find(({ name }) => name.endsWith('.json'));
+    /** @type {Record<string, unknown> | null} */
+    let config = null;
+    try {
+      if (configFile !== undefined) config = JSON.parse(await configFile.text());
+    } catch {
+      throw new Error(words.errors.noConfig);
+    }
+    this.#address = null;
+    await this.#open(file, file.name, config);
+  }
+
+  /**
+   * @param {string | Blob} source
+   * @param {string} name
+   * @param {Record<string, unknown> | null} config
+   */
+  async #open(source, name, config) {
     this.#choice.hidden = true;
     this.#status.textContent = words.reading;
-    const url = new URL(fileAddress(this.#url.value), location.href).href;
-    const { mlps } = await this.#client.request('open', { url });
+    const { model, mlps } = await this.#client.request('open', {
+      source,
+      config,
+      token: this.#token.value.trim(),
+      keep: this.#kept.isWanted,
+    });
+    this.#model = model;
     this.#mlps = mlps;
-    this.#status.textContent = mlps.length === 0 ? words.none : words.found(mlps.length);
-    this.#choice.hidden = mlps.length === 0;
+    this.#name = name;
+    if (mlps.length === 0) throw new Error(words.errors.noMlp(''));
+    this.#status.textContent = words.found(mlps.length);
     this.#list.replaceChildren(
       ...mlps.map((mlp, index) =>
         el('option', { value: index }, words.option(mlp, megabytes(mlp.byteLength))),
       ),
     );
+    const first = mlps.findIndex(({ refusal }) => refusal === null);
+    this.#list.value = String(Math.max(0, first));
+    this.#choice.hidden = false;
+    this.#chooseLayerOfStates();
+    this.#showLayer();
+  }
+
+  /** @param {File | null} file */
+  async #openStates(file) {
+    this.#address = null;
+    this.#states = null;
+    byId('load-states-status').textContent = words.noStates;
+    if (file === null) return;
+    this.#states = await this.#client.request('states', { file });
+    const { tokens, d, hasOutput } = this.#states;
+    byId('load-states-status').textContent = words.states(tokens.length, d, hasOutput);
+    this.#chooseLayerOfStates();
+    this.#showLayer();
+  }
+
+  /** The layer that the hidden states say they are of. */
+  #chooseLayerOfStates() {
+    const layer = this.#states?.layer ?? null;
+    const index = this.#mlps.findIndex((mlp) => mlp.layer === layer);
+    if (layer !== null && index >= 0) this.#list.value = String(index);
+  }
+
+  /** What the chosen layer costs, or why it cannot be had. */
+  #showLayer() {
+    const mlp = this.#mlps[Number(this.#list.value)];
+    if (mlp === undefined) return;
+    const { refusal, fetchBytes, byteLength } = mlp;
+    this.#question.textContent = refusal === null ? '' : words.refused(refusal);
+    this.#button.textContent = words.load;
+    this.#button.disabled = refusal !== null;
+    byId('load-act-row').hidden = mlp.act !== null || refusal !== null;
+    if (refusal !== null || fetchBytes <= LARGE) return;
+    const size = megabytes(fetchBytes);
+    this.#question.textContent =
+      fetchBytes > byteLength ? words.fromTheStart(size, megabytes(byteLength)) : words.large(size);
+    this.#button.textContent = words.loadSize(size);
   }
 
   async #load() {
-    await this.#onChoose(this.#mlps[Number(this.#list.value)]);
+    const mlp = this.#mlps[Number(this.#list.value)];
+    this.#began = performance.now();
+    const { prefix, expert } = mlp;
+    const act = mlp.act === null ? this.#act.value : null;
+    const layer = { model: this.#model, prefix, expert, act };
+    /** @type {import('./protocol.js').Source} */
+    const source =
+      this.#states === null
+        ? { kind: 'probe', ...layer }
+        : { kind: 'captured', states: this.#states.states, ...layer };
+    const tokens = this.#states?.tokens ?? null;
+    await this.#onChoose({ source, mlp, tokens, name: this.#name });
     this.#busy = false;
     this.#dialog.close();
   }

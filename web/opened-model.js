@@ -15,6 +15,9 @@ import { openCheckpoint } from '../src/binding/index.js';
  *   dtype: string, byteLength: number, fetchBytes: number, refusal: string | null }} MlpSummary
  */
 
+/** A person is waiting: what does not answer twice is told. */
+const RETRY = { tries: 3, baseDelay: 300 };
+
 export class OpenedModel {
   checkpoint;
   #ranges;
@@ -40,6 +43,7 @@ export class OpenedModel {
       signal,
       fetch: ranges.fetch,
       cache: keep,
+      retry: RETRY,
       config: config ?? undefined,
       token: token === '' ? undefined : token,
     });
@@ -49,8 +53,10 @@ export class OpenedModel {
   /** @returns {MlpSummary[]} */
   summaries() {
     return this.checkpoint.mlps.map(
-      ({ prefix, layer, expert, d, dFf, act, dtype, byteLength, refusal }) => ({
-        ...{ prefix, layer, expert, d, dFf, act, dtype, byteLength, refusal },
+      ({ prefix, layer, expert, d, dFf, act, actSource, dtype, byteLength, refusal }) => ({
+        ...{ prefix, layer, expert, d, dFf, dtype, byteLength, refusal },
+        // Llama's and Gemma's matrices have the same names: where nothing tells them apart the reader must.
+        act: actSource === 'default' ? null : act,
         fetchBytes: this.#ranges.areIgnored ? this.#endOf(prefix) : byteLength,
       }),
     );

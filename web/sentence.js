@@ -69,8 +69,10 @@ export class Sentence {
   /**
    * @param {string} layer
    * @param {{ label: string, quote: string }} prompt
+   * @param {string} model
    */
-  place(layer, { label, quote }) {
+  place(layer, { label, quote }, model) {
+    byId('model-name').textContent = model;
     this.#parts.layer.textContent = layer;
     this.#parts.prompt.textContent = label;
     this.#parts.quote.textContent = quote === '' ? '' : ` (\u201c${quote}\u201d)`;
