@@ -3,12 +3,20 @@
 //   compiler  a C compiler with sanitizers                  float64   the test build of the module in double
 //   browser   a Chromium                                    relaxed   the modules for relaxed SIMD, where that can be built
 //   peers     what the bench measures against              threads   the module on shared memory
+//   engines   Firefox, and WebKit with a virtual screen
 // A second run finds everything in place and does nothing.
 
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { aptInstall, findBrowser, findEmcc, findSanitizingCompilers, run } from './tools.js';
+import {
+  aptInstall,
+  findBrowser,
+  findEmcc,
+  findProgram,
+  findSanitizingCompilers,
+  run,
+} from './tools.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 process.chdir(root);
@@ -47,6 +55,16 @@ const steps = {
   },
   browser() {
     if (findBrowser() === null) aptInstall(['chromium'], 'test the page in a browser');
+  },
+  engines() {
+    const programs = {
+      'firefox-esr': 'firefox-esr',
+      WebKitWebDriver: 'webkit2gtk-driver',
+      Xvfb: 'xvfb',
+    };
+    for (const [program, name] of Object.entries(programs)) {
+      if (findProgram([program]) === null) aptInstall([name], 'test the page in three engines');
+    }
   },
 };
 
