@@ -27,7 +27,7 @@ export class ClassBar {
   #box = /** @type {HTMLInputElement} */ (byId('tau'));
 
   /**
-   * @param {{ onTau: (tau: number) => void, onOnly: (only: import('./definitions.js').ClassName | null) => void }} actions
+   * @param {{ onTau: (tau: number) => void, onOnly: (only: import('./filters.js').Filter | null) => void }} actions
    */
   constructor({ onTau, onOnly }) {
     byId('class-bar').append(...this.#parts.map(({ bar }) => bar));

@@ -2,6 +2,7 @@
 // outside a linear middle. Turns a cell into an index of a colour table; heatmap and tile paint from the same table.
 
 import { CLASS_NAMES } from './definitions.js';
+import { filterOf } from './filters.js';
 import { number } from './format.js';
 
 /** @typedef {import('./scene.js').Scene} Scene */
@@ -29,15 +30,19 @@ export function colouringOf(scene, palette) {
   const values = valuesOf(scene);
   if (values === null) return classColouring(scene, palette);
   const { dFf } = scene.numbers;
-  const { ramp } = palette;
+  const { ramp, gap, gapCss } = palette;
+  const isShown = filterOf(scene);
+  const faint = ramp.pixels.length;
   const limit = largest(values, scene.firstCounted * dFf);
   const knee = limit * LINEAR_SHARE;
   const top = Math.log1p(limit / knee);
   const middle = (ramp.pixels.length - 1) / 2;
   return {
-    ...ramp,
+    pixels: Uint32Array.of(...ramp.pixels, gap),
+    css: [...ramp.css, gapCss],
     limit,
     indexOf: (token, unit) => {
+      if (!isShown(token, unit)) return faint;
       const value = values[token * dFf + unit];
       const size = Math.min(1, Math.log1p(Math.abs(value) / knee) / top);
       return Math.round(middle + Math.sign(value) * size * middle);
@@ -51,16 +56,13 @@ export function colouringOf(scene, palette) {
  * @returns {Colouring}
  */
 function classColouring(scene, palette) {
-  const { only } = scene.state;
+  const isShown = filterOf(scene);
   const faint = CLASS_NAMES.length;
   return {
     pixels: Uint32Array.of(...palette.classes, palette.gap),
     css: [...palette.css, palette.gapCss],
     limit: null,
-    indexOf: (token, unit) => {
-      const gateClass = scene.classAt({ token, unit });
-      return only === null || CLASS_NAMES[gateClass] === only ? gateClass : faint;
-    },
+    indexOf: (token, unit) => (isShown(token, unit) ? scene.classAt({ token, unit }) : faint),
   };
 }
 

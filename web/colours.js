@@ -16,6 +16,8 @@ const CLASS_PROPERTIES = ['--class-shut', '--class-crossing', '--class-leaking',
  */
 function resolve(context, property) {
   const probe = document.createElement('span');
+  // Where colours are forced the page's palette is one of system colours; they too have to differ.
+  probe.style.forcedColorAdjust = 'none';
   probe.style.color = `var(${property})`;
   document.body.append(probe);
   context.fillStyle = getComputedStyle(probe).color;
@@ -71,11 +73,13 @@ function rampBetween(low, middle, high) {
 }
 
 /**
- * Calls back when the colours may have changed: the system's scheme or the page's toggle.
+ * Calls back when the colours may have changed: the system's scheme, forced colours, or the page's toggle.
  * @param {() => void} listener
  */
 export function onSchemeChange(listener) {
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', listener);
+  for (const query of ['(prefers-color-scheme: dark)', '(forced-colors: active)']) {
+    matchMedia(query).addEventListener('change', listener);
+  }
   new MutationObserver(listener).observe(document.documentElement, {
     attributeFilter: ['data-theme'],
   });

@@ -4,6 +4,7 @@
 import { COLOUR_KEYS } from './colouring.js';
 import { ACT_KEYS } from './definitions.js';
 import { byId, el } from './dom.js';
+import { FILTERS } from './filters.js';
 import { SHIPPED } from './models.js';
 import { SORT_KEYS } from './orders.js';
 import { NOTHING_HELD } from './state.js';
@@ -44,6 +45,10 @@ export function bindControls({ change, leaveForeign, openDialog }) {
     'colour-select',
     COLOUR_KEYS.map((key) => [key, text.colours[key]]),
   );
+  const only = fillSelect('only-select', [
+    ['', text.allCells],
+    ...FILTERS.map((name) => /** @type {[string, string]} */ ([name, text.filters[name]])),
+  ]);
   const act = fillSelect(
     'act-select',
     ACT_KEYS.map((key) => [key, text.acts[key]]),
@@ -56,6 +61,7 @@ export function bindControls({ change, leaveForeign, openDialog }) {
     prompt.value = state.prompt;
     sort.value = state.sort;
     colour.value = state.by;
+    only.value = state.only ?? '';
     if (document.activeElement !== unit) unit.value = state.unit === null ? '' : String(state.unit);
   };
   layer.addEventListener('change', () => {
@@ -72,6 +78,9 @@ export function bindControls({ change, leaveForeign, openDialog }) {
   );
   colour.addEventListener('change', () =>
     change({ by: /** @type {State['by']} */ (colour.value) }),
+  );
+  only.addEventListener('change', () =>
+    change({ only: FILTERS.find((name) => name === only.value) ?? null }),
   );
   act.addEventListener('change', () => change({ act: /** @type {State['act']} */ (act.value) }));
   unit.addEventListener('change', () => {

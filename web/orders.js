@@ -9,27 +9,41 @@ import { CROSSING, classOf, LEAKING } from './definitions.js';
  *   contribution: Float32Array | null, dFf: number, shape: import('./definitions.js').ActShape }} Traced
  */
 
-/** @typedef {'mean' | 'c' | 'a' | 'g' | 'index'} SortKey */
+/** @typedef {'mean' | 'size' | 'changes' | 'class' | 'c' | 'a' | 'g' | 'index'} SortKey */
 /** @type {readonly SortKey[]} */
-export const SORT_KEYS = ['mean', 'g', 'a', 'c', 'index'];
+export const SORT_KEYS = ['mean', 'size', 'changes', 'class', 'g', 'a', 'c', 'index'];
 
 /**
- * Units in the order in which the map shows them: by g averaged over the tokens (most negative first), or for one token
- * by g, by contribution or |a| (largest first); or by number.
+ * Units in the order in which the map shows them. Over the tokens: by mean g (most negative first), by mean |a| or by changes of
+ * class (most first). For one token: grouped by class, by g, by contribution or |a| (largest first). Or by number.
  * @param {Traced} trace
  * @param {number} token
  * @param {SortKey} key
- * @param {number} [first] the first token that an average counts
+ * @param {number} [first] the first token that counts where all do
+ * @param {number} [tau] for the orders that go by class
  */
-export function unitOrder({ gate, act, contribution, dFf }, token, key, first = 0) {
+export function unitOrder(trace, token, key, first = 0, tau = 0) {
+  const { gate, act, contribution, dFf, shape } = trace;
   const order = Uint32Array.from({ length: dFf }, (_, j) => j);
   const row = token * dFf;
   if (key === 'c' && contribution !== null) {
     return order.sort((i, j) => contribution[row + j] - contribution[row + i] || i - j);
   }
   if (key === 'mean') {
-    const mean = meanGates(gate, dFf, first);
+    const mean = sumsOver(gate, dFf, first);
     return order.sort((i, j) => mean[i] - mean[j] || i - j);
+  }
+  if (key === 'size') {
+    const mean = sumsOver(act.map(Math.abs), dFf, first);
+    return order.sort((i, j) => mean[j] - mean[i] || i - j);
+  }
+  if (key === 'changes') {
+    const changes = classChanges(trace, first, tau);
+    return order.sort((i, j) => changes[j] - changes[i] || i - j);
+  }
+  if (key === 'class') {
+    const classes = order.map((j) => classOf(gate[row + j], act[row + j], tau, shape));
+    return order.sort((i, j) => classes[i] - classes[j] || gate[row + i] - gate[row + j] || i - j);
   }
   if (key === 'g') return order.sort((i, j) => gate[row + i] - gate[row + j] || i - j);
   if (key === 'a') {
@@ -39,14 +53,29 @@ export function unitOrder({ gate, act, contribution, dFf }, token, key, first = 
 }
 
 /**
- * Each unit's g, summed over the tokens.
- * @param {Float32Array} gate  [tokens, dFf]
+ * How often each unit changes its class from one token to the next.
+ * @param {Traced} trace
+ * @param {number} first
+ * @param {number} tau
+ */
+function classChanges({ gate, act, dFf, shape }, first, tau) {
+  const changes = new Uint32Array(dFf);
+  for (let i = (first + 1) * dFf; i < gate.length; i++) {
+    const before = classOf(gate[i - dFf], act[i - dFf], tau, shape);
+    if (classOf(gate[i], act[i], tau, shape) !== before) changes[i % dFf]++;
+  }
+  return changes;
+}
+
+/**
+ * Each unit's value, summed over the tokens.
+ * @param {Float32Array} values  [tokens, dFf]
  * @param {number} dFf
  * @param {number} first
  */
-function meanGates(gate, dFf, first) {
+function sumsOver(values, dFf, first) {
   const sums = new Float64Array(dFf);
-  for (let i = first * dFf; i < gate.length; i++) sums[i % dFf] += gate[i];
+  for (let i = first * dFf; i < values.length; i++) sums[i % dFf] += values[i];
   return sums;
 }
 

@@ -67,6 +67,9 @@ export function numbersOfPreview(preview, pieces) {
   return { ...preview, ...missing, arrived: preview.rows, pieces: pieces.map(readable) };
 }
 
+/** Orders of the units that a threshold changes. @type {import('./orders.js').SortKey[]} */
+const BY_CLASS = ['class', 'changes'];
+
 export class Scene {
   /** @type {Numbers} */
   numbers;
@@ -100,7 +103,8 @@ export class Scene {
       sameNumbers &&
       previous.state.token === state.token &&
       previous.state.sort === state.sort &&
-      previous.state.first === state.first;
+      previous.state.first === state.first &&
+      (previous.state.tau === state.tau || !BY_CLASS.includes(state.sort));
     this.order = sameOrder ? previous.order : this.#newOrder();
     this.columnOf = sameOrder ? previous.columnOf : inverse(this.order);
     this.counts =
@@ -168,8 +172,8 @@ export class Scene {
   }
 
   #newOrder() {
-    const { token, sort } = this.state;
-    if (this.isWhole) return unitOrder(this.traced, token, sort, this.firstCounted);
+    const { token, sort, tau } = this.state;
+    if (this.isWhole) return unitOrder(this.traced, token, sort, this.firstCounted, tau);
     return unitOrder({ ...this.traced, dFf: this.numbers.arrived }, token, 'index', 0);
   }
 

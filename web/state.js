@@ -3,7 +3,8 @@
 // or of a text ever gets into the URL.
 
 import { COLOUR_KEYS } from './colouring.js';
-import { ACT_KEYS, CLASS_NAMES, DEFAULT_TAU, MAX_TAU, MIN_TAU } from './definitions.js';
+import { ACT_KEYS, DEFAULT_TAU, MAX_TAU, MIN_TAU } from './definitions.js';
+import { FILTERS } from './filters.js';
 import { OPENING, SHIPPED } from './models.js';
 import { SORT_KEYS, UNIT_SETS } from './orders.js';
 
@@ -35,7 +36,7 @@ export const HIDEABLE = [
  * @property {import('./definitions.js').ActKey | null} act  an activation on the same weights; null: the model's own
  * @property {import('./orders.js').SortKey} sort
  * @property {import('./colouring.js').ColourKey} by  what the map's colours mean
- * @property {import('./definitions.js').ClassName | null} only  the one class that is shown
+ * @property {import('./filters.js').Filter | null} only  the cells that are shown; null: all
  * @property {number | null} tour  stop of the tour, from 1
  * @property {number | null} lesson  step of the lesson, from 1, which then takes the place of the gates
  * @property {boolean} first  means and scales count the first token
@@ -128,7 +129,7 @@ const KEYS = /** @type {const} */ ({
   },
   only: {
     field: 'only',
-    read: (/** @type {string} */ text) => CLASS_NAMES.find((name) => name === text) ?? null,
+    read: (/** @type {string} */ text) => FILTERS.find((name) => name === text) ?? null,
   },
   first: {
     field: 'first',

@@ -75,8 +75,28 @@ export const text = {
     du: 'gradient to up',
     dg: 'gradient to gate',
   },
+  allCells: 'all',
+  /** In the order (g, u). */
+  filters: {
+    shut: 'shut',
+    crossing: 'crossing',
+    leaking: 'leaking',
+    open: 'open',
+    closed: 'closed',
+    top100: 'top 100 by c',
+    pp: 'g +, u +',
+    pm: 'g +, u \u2212',
+    mp: 'g \u2212, u +',
+    mm: 'g \u2212, u \u2212',
+    'always-closed': 'always closed',
+    'always-leaking': 'always leaking',
+    'always-open': 'always open',
+  },
   sorts: {
     mean: 'average gate',
+    size: 'average size of act(g)',
+    changes: 'changes of class',
+    class: 'class at this token',
     g: 'gate g at this token',
     a: 'size of act(g) at this token',
     c: 'contribution at this token',
@@ -94,7 +114,7 @@ export const text = {
     `Gates of ${tokens} tokens by ${units} units. Arrow keys move, Enter pins, Space closes the gate, N finds the next of the same class.`,
   tileCaption: (/** @type {string} */ piece, /** @type {number} */ units) =>
     `At \u201c${piece}\u201d: all ${units} gates, one square each`,
-  mapCaption: (/** @type {number} */ tokens) => `All ${tokens} tokens, one row each`,
+  mapCaption: (/** @type {number} */ tokens) => `All ${tokens} tokens`,
   inspector: {
     title: (/** @type {number} */ unit) => `Unit ${unit}`,
     place: (
@@ -115,9 +135,9 @@ export const text = {
       `Gate and up share their sign at ${c.same} tokens.`,
     signs: (/** @type {Record<string, number>} */ s) =>
       `gate/up: ++ ${s['++']}, +\u2212 ${s['+-']}, \u2212+ ${s['-+']}, \u2212\u2212 ${s['--']}`,
-    /** @param {{ habit: string, closed: number, leaking: number, open: number, tokens: number }} h */
+    /** @param {{ habit: string, closed: number, leaking: number, open: number, tokens: number, first: number }} h */
     habit: (h) =>
-      `${h.habit === 'mixed' ? 'Mixed' : `Always ${h.habit}`} on these ${h.tokens} tokens: closed at ${h.closed}, leaking at ${h.leaking}, open at ${h.open}.`,
+      `${h.habit === 'mixed' ? 'Mixed' : `Always ${h.habit}`} on these ${h.tokens} tokens${h.first === 0 ? '' : ' (the first apart)'}: closed at ${h.closed}, leaking at ${h.leaking}, open at ${h.open}.`,
     keep: 'Keep to compare',
     kept: 'Kept: now pin another gate',
     endCompare: 'Stop comparing',

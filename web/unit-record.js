@@ -10,22 +10,23 @@ import { ioClassOf } from './unit-weights.js';
 /** @typedef {'closed' | 'leaking' | 'open' | 'mixed'} Habit */
 
 /**
- * How often the unit is closed, leaking and open on the tokens shown, and whether it is always the same.
+ * How often the unit is closed, leaking and open on the tokens that count, and whether it is always the same.
  * @param {Scene} scene
  * @param {number} unit
- * @returns {{ habit: Habit, closed: number, leaking: number, open: number, tokens: number }}
+ * @returns {{ habit: Habit, closed: number, leaking: number, open: number, tokens: number, first: number }}
  */
 export function habitOf(scene, unit) {
-  const { tokens } = scene.numbers;
+  const first = scene.firstCounted;
+  const tokens = scene.numbers.tokens - first;
   const counts = { closed: 0, leaking: 0, open: 0 };
-  for (let token = 0; token < tokens; token++) {
+  for (let token = first; token < scene.numbers.tokens; token++) {
     const gateClass = scene.classAt({ token, unit });
     counts[gateClass === OPEN ? 'open' : gateClass === LEAKING ? 'leaking' : 'closed']++;
   }
   const always = /** @type {const} */ (['closed', 'leaking', 'open']).find(
     (name) => counts[name] === tokens,
   );
-  return { ...counts, habit: always ?? 'mixed', tokens };
+  return { ...counts, habit: always ?? 'mixed', tokens, first };
 }
 
 /**

@@ -90,6 +90,54 @@ test('while the layer is loading: axe finds nothing', async () => {
   held.close();
 });
 
+test('where colours are forced the classes keep three patterns in the legend and three tones in the map', async () => {
+  const { tab } = await openTab(browser, { forcedColors: 'active' });
+  await tab.goto(site.page);
+  await settledBadge(tab);
+  const seen = await tab.evaluate(() => {
+    const canvas = /** @type {HTMLCanvasElement} */ (document.querySelector('#map canvas'));
+    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+    const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+    const tones = new Set(new Uint32Array(data.buffer));
+    const patterns = [...document.querySelectorAll('.legend .swatch')].map((node) => {
+      const { backgroundImage, backgroundColor } = getComputedStyle(node);
+      return `${backgroundImage} ${backgroundColor}`;
+    });
+    return { tones: tones.size, patterns: new Set(patterns).size };
+  });
+  assert.deepEqual(seen, { tones: 3, patterns: 4 });
+  await tab.context().close();
+});
+
+test('on paper the controls are gone and the finding, the map and the prose are there', async () => {
+  const { tab } = await openTab(browser);
+  await tab.goto(site.page);
+  await settledBadge(tab);
+  await tab.emulateMedia({ media: 'print' });
+  for (const control of ['.top nav', '.hand', '.exports', '#what-if']) {
+    assert.equal(await tab.locator(control).isVisible(), false, control);
+  }
+  for (const part of ['.sentence', '#map canvas', '#inspector-title', '.prose']) {
+    assert.equal(await tab.locator(part).isVisible(), true, part);
+  }
+  await tab.context().close();
+});
+
+test('with reduced motion nothing moves by itself', async () => {
+  const { tab } = await openTab(browser, { reducedMotion: 'reduce' });
+  await tab.goto(site.page);
+  await settledBadge(tab);
+  const moving = await tab.evaluate(
+    () =>
+      [...document.querySelectorAll('*')].filter((node) => {
+        const { transitionDuration, animationName } = getComputedStyle(node);
+        return transitionDuration !== '0s' || animationName !== 'none';
+      }).length,
+  );
+  assert.equal(moving, 0);
+  await tab.context().close();
+});
+
 test('nothing is wider than the screen at 320 pixels', async () => {
   const { tab } = await openTab(browser, { viewport: { width: 320, height: 640 } });
   await tab.goto(site.page);
