@@ -23,6 +23,13 @@ export function adopt(files) {
   );
 }
 
+/** The file behind an address of this table, as an answer. @param {string} address */
+export function answerFor(address) {
+  const name = Object.keys(addresses).find((candidate) => addresses[candidate] === address);
+  if (name === undefined) return null;
+  return new Response(blobs[name], { headers: { 'content-length': String(blobs[name].size) } });
+}
+
 /** Unpacks every block of the document. Only in the page. */
 export async function unpack() {
   const blocks = [...document.querySelectorAll('script[data-file]')];

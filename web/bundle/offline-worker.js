@@ -1,6 +1,11 @@
 // The offline file's worker: takes the files that the page unpacked, then becomes the worker that it is anywhere else.
 
-import { adopt } from './offline-places.js';
+import { adopt, answerFor } from './offline-places.js';
+
+// WebKit lets the worker of a page from disk fetch no blob: address, not even its own: the files are at hand anyway.
+const fetchElsewhere = globalThis.fetch;
+globalThis.fetch = async (input, init) =>
+  answerFor(String(input)) ?? fetchElsewhere.call(globalThis, input, init);
 
 addEventListener(
   'message',
