@@ -27,6 +27,8 @@ export class Heatmap {
   /** @type {Palette | null} */
   #palette = null;
   #rowHeight = MIN_ROW;
+  /** @type {{ order: Uint32Array, numbers: Scene['numbers'], units: Uint32Array } | null} */
+  #binned = null;
 
   /** @param {HTMLElement} host a positioned box */
   constructor(host) {
@@ -85,21 +87,41 @@ export class Heatmap {
     const columns = Math.min(dFf, MAX_COLUMNS);
     this.#rowHeight = Math.max(MIN_ROW, Math.min(MAX_ROW, Math.floor(TARGET_HEIGHT / tokens)));
     const height = this.#rowHeight * tokens;
-    this.#canvas.width = columns;
-    this.#canvas.height = height;
+    if (this.#canvas.width !== columns) this.#canvas.width = columns;
+    if (this.#canvas.height !== height) this.#canvas.height = height;
     this.#canvas.style.height = `${height}px`;
     const context = /** @type {CanvasRenderingContext2D} */ (this.#canvas.getContext('2d'));
     const image = context.createImageData(columns, height);
     const pixels = new Uint32Array(image.data.buffer).fill(palette.gap);
-    const colouring = colouringOf(scene, palette);
+    const { pixels: colours, indexOf } = colouringOf(scene, palette);
+    const shown = this.#shownUnits(scene, columns);
+    const filled = Math.ceil(scene.order.length / (dFf / columns));
     for (let token = 0; token < tokens; token++) {
       const top = token * this.#rowHeight * columns;
-      paintRow(pixels.subarray(top, top + columns), scene, token, colouring);
+      const row = shown === scene.order ? 0 : token * columns;
+      for (let column = 0; column < filled; column++) {
+        pixels[top + column] = colours[indexOf(token, shown[row + column])];
+      }
       for (let line = 1; line < this.#rowHeight - 1; line++) {
         pixels.copyWithin(top + line * columns, top, top + columns);
       }
     }
     context.putImageData(image, 0, 0);
+  }
+
+  /**
+   * The unit of every column: one row for all tokens where each unit has a column of its own, else a row a token. Only a new
+   * order or new numbers change it.
+   * @param {Scene} scene
+   * @param {number} columns
+   */
+  #shownUnits(scene, columns) {
+    if (scene.numbers.dFf <= columns) return scene.order;
+    if (this.#binned?.order !== scene.order || this.#binned.numbers !== scene.numbers) {
+      const { order, numbers } = scene;
+      this.#binned = { order, numbers, units: strongestUnits(scene, columns) };
+    }
+    return this.#binned.units;
   }
 
   /** @param {Scene} scene */
@@ -120,24 +142,26 @@ export class Heatmap {
 }
 
 /**
- * One row of colours. Of several units that fall on one pixel the one with the largest |a| is shown.
- * @param {Uint32Array} pixels
+ * Of the units that share a column of pixels the one with the largest |a|, for every token.
  * @param {Scene} scene
- * @param {number} token
- * @param {import('./colouring.js').Colouring} colouring
+ * @param {number} columns
+ * @returns {Uint32Array} [tokens, columns]
  */
-function paintRow(pixels, { numbers, order }, token, colouring) {
-  const { activated, dFf } = numbers;
-  const perPixel = dFf / pixels.length;
-  let column = -1;
-  let strongest = -1;
-  for (let k = 0; k < order.length; k++) {
-    const unit = order[k];
-    const pixel = Math.floor(k / perPixel);
-    const size = Math.abs(activated[token * dFf + unit]);
-    if (pixel === column && size <= strongest) continue;
-    column = pixel;
-    strongest = size;
-    pixels[pixel] = colouring.pixels[colouring.indexOf(token, unit)];
+function strongestUnits({ numbers, order }, columns) {
+  const { activated, dFf, tokens } = numbers;
+  const strongest = new Uint32Array(tokens * columns);
+  const perColumn = dFf / columns;
+  for (let token = 0; token < tokens; token++) {
+    let column = -1;
+    let most = -1;
+    for (let k = 0; k < order.length; k++) {
+      const next = Math.floor(k / perColumn);
+      const size = Math.abs(activated[token * dFf + order[k]]);
+      if (next === column && size <= most) continue;
+      column = next;
+      most = size;
+      strongest[token * columns + column] = order[k];
+    }
   }
+  return strongest;
 }

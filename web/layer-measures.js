@@ -45,19 +45,29 @@ export function measuresOf({ gate, act, up, contribution, dFf, shape }, norms, t
     held: heldBack / offered,
     leaked: leakingSum / sum,
     spread: (sum * sum) / squares,
-    half: contribution === null ? 0 : unitsForHalf(contribution.subarray(row, row + dFf), sum),
+    half: contribution === null ? 0 : unitsForHalf(contribution, token, dFf, sum),
   };
 }
 
+/** Counts of unitsForHalf by token: no threshold changes them, and sorting is dear. @type {WeakMap<Float32Array, number[]>} */
+const halves = new WeakMap();
+
 /**
- * @param {Float32Array} contribution of one token
- * @param {number} sum of it
+ * @param {Float32Array} contribution  [tokens, dFf]
+ * @param {number} token
+ * @param {number} dFf
+ * @param {number} sum over the token's units
  */
-function unitsForHalf(contribution, sum) {
-  const sorted = contribution.slice().sort();
-  let [count, reached] = [0, 0];
-  while (reached < sum / 2 && count < sorted.length) reached += sorted[sorted.length - ++count];
-  return count;
+function unitsForHalf(contribution, token, dFf, sum) {
+  const known = halves.get(contribution) ?? [];
+  halves.set(contribution, known);
+  if (known[token] === undefined) {
+    const sorted = contribution.slice(token * dFf, (token + 1) * dFf).sort();
+    let [count, reached] = [0, 0];
+    while (reached < sum / 2 && count < sorted.length) reached += sorted[sorted.length - ++count];
+    known[token] = count;
+  }
+  return known[token];
 }
 
 /**

@@ -65,7 +65,9 @@ export class Tile {
   }
 
   #repaintIfResized() {
-    if (this.#scene === null || this.#host.clientWidth === this.#width) return;
+    const width = this.#host.clientWidth;
+    if (this.#scene === null || width === this.#width) return;
+    this.#width = width;
     this.#paint();
     this.#placeMarks();
   }
@@ -75,7 +77,6 @@ export class Tile {
    * @param {number} dFf
    */
   #layOut(dFf) {
-    this.#width = this.#host.clientWidth;
     this.#cell = CELL;
     while (this.#cell > SMALLEST_CELL && this.#rows(dFf) * this.#cell > MAX_HEIGHT) this.#cell--;
     this.#columns = Math.ceil(dFf / this.#rows(dFf));
@@ -89,18 +90,22 @@ export class Tile {
   #paint() {
     const scene = this.#scene;
     const palette = this.#palette;
-    if (scene === null || palette === null || this.#host.clientWidth === 0) return;
+    // Asked for only once: a question about the layout is dear while other views are changing it.
+    if (this.#width === 0) this.#width = this.#host.clientWidth;
+    if (scene === null || palette === null || this.#width === 0) return;
     const { dFf } = scene.numbers;
     this.#layOut(dFf);
     const density = window.devicePixelRatio || 1;
     const width = this.#width;
     const height = Math.ceil(dFf / this.#columns) * this.#cell;
-    this.#canvas.width = Math.round(width * density);
-    this.#canvas.height = Math.round(height * density);
-    this.#canvas.style.width = `${width}px`;
-    this.#canvas.style.height = `${height}px`;
+    const sizes = [Math.round(width * density), Math.round(height * density)];
+    if (this.#canvas.width !== sizes[0] || this.#canvas.height !== sizes[1]) {
+      [this.#canvas.width, this.#canvas.height] = sizes;
+      this.#canvas.style.width = `${width}px`;
+      this.#canvas.style.height = `${height}px`;
+    }
     const context = /** @type {CanvasRenderingContext2D} */ (this.#canvas.getContext('2d'));
-    context.scale(density, density);
+    context.setTransform(density, 0, 0, density, 0, 0);
     context.fillStyle = palette.gapCss;
     context.fillRect(0, 0, width, height);
     this.#paintCells(context, scene, palette);
@@ -116,22 +121,41 @@ export class Tile {
     const gap = this.#cell >= 5 ? 1 : 0;
     const size = this.#cell - gap;
     const colouring = colouringOf(scene, palette);
+    /** Places by colour: setting a colour costs more than a square. @type {number[][]} */
+    const places = colouring.css.map(() => []);
     scene.order.forEach((unit, k) => {
-      const { x, y, width } = this.#placeOf(k);
-      const gateClass = scene.classAt({ token, unit });
-      const colour = colouring.indexOf(token, unit);
+      places[colouring.indexOf(token, unit)].push(k);
+    });
+    places.forEach((inColour, colour) => {
       context.fillStyle = colouring.css[colour];
-      context.fillRect(x, y, width - gap, size);
-      if (gateClass === SHUT && colour === SHUT && size >= 4) {
-        context.fillStyle = palette.mark;
-        context.fillRect(x + (width - gap) / 2 - 1, y + size / 2 - 1, 2, 2);
+      for (const k of inColour) {
+        const { x, y, width } = this.#placeOf(k);
+        context.fillRect(x, y, width - gap, size);
       }
     });
+    if (scene.state.by === 'class' && size >= 4)
+      this.#dot(context, palette, places[SHUT], size, gap);
     for (const unit of shutByHand(scene)) {
       const { x, y, width } = this.#placeOf(scene.columnOf[unit]);
       context.fillStyle = palette.css[SHUT];
       context.fillRect(x, y, width - gap, size);
       crossOut(context, palette.mark, x, y, size);
+    }
+  }
+
+  /**
+   * Tells shut gates from crossing ones.
+   * @param {CanvasRenderingContext2D} context
+   * @param {Palette} palette
+   * @param {number[]} places
+   * @param {number} size
+   * @param {number} gap
+   */
+  #dot(context, palette, places, size, gap) {
+    context.fillStyle = palette.mark;
+    for (const k of places) {
+      const { x, y, width } = this.#placeOf(k);
+      context.fillRect(x + (width - gap) / 2 - 1, y + size / 2 - 1, 2, 2);
     }
   }
 
