@@ -20,6 +20,8 @@ export const COLOUR_KEYS = ['class', 'a', 'g', 'u', 'h', 'c', 'du', 'dg'];
 
 /** The scale is linear up to this share of its limit. */
 const LINEAR_SHARE = 0.02;
+/** A scale has some extent even where every value is 0. */
+const LEAST_LIMIT = 1e-30;
 
 /**
  * @param {Scene} scene
@@ -82,7 +84,7 @@ function valuesOf({ numbers, state, isWhole, gradients }) {
  * @param {number} from
  */
 function largest(values, from) {
-  let most = Number.MIN_VALUE;
+  let most = LEAST_LIMIT;
   for (let i = from; i < values.length; i++) most = Math.max(most, Math.abs(values[i]));
   return most;
 }

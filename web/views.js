@@ -43,6 +43,8 @@ import { Tour } from './tour.js';
 
 export class Views {
   #palette = readPalette();
+  /** What the scale's figures were last read off. @type {unknown[]} */
+  #captioned = [];
   #sentence = new Sentence();
   #heatmap = new Heatmap(byId('map'));
   #actBanner;
@@ -133,14 +135,23 @@ export class Views {
     const { pieces, dFf, tokens } = scene.numbers;
     byId('tile-caption').textContent = text.tileCaption(pieces[scene.state.token], dFf);
     byId('map-caption').textContent = text.mapCaption(tokens);
-    const { hover, state } = scene;
+    const { hover } = scene;
+    this.#captionScale(scene);
+    byId('readout').textContent =
+      hover === null || !scene.has(hover) ? text.readoutIdle : text.readout(scene.describe(hover));
+  }
+
+  /** The figures at the ends of a colour scale; a hover does not change them. @param {Scene} scene */
+  #captionScale(scene) {
+    const { state, numbers, gradients } = scene;
+    const key = [state, numbers, gradients];
+    if (key.every((part, i) => part === this.#captioned[i])) return;
+    this.#captioned = key;
     const { limit } = colouringOf(scene, this.#palette);
     const [low, high] = byId('scale').querySelectorAll('span');
     byId('scale').hidden = limit === null;
     byId('scale').classList.toggle('is-positive', state.by === 'c');
     if (limit !== null) [low.textContent, high.textContent] = scaleFigures(limit, state.by);
-    byId('readout').textContent =
-      hover === null || !scene.has(hover) ? text.readoutIdle : text.readout(scene.describe(hover));
   }
 }
 
