@@ -337,7 +337,7 @@ test('an index that is no index is refused', async () => {
   assert.match((await failure(open(`${server.origin}/m`))).message, /not a JSON object/);
 });
 
-test('an index of 500,000 names opens', async () => {
+test('an index of 500,000 names, more than 25 MB of them, opens', async () => {
   const map = shard(layer(3), () => 'a.safetensors');
   for (let i = 0; i < 500_000; i++)
     map[`model.layers.${i}.self_attn.q_proj.weight`] = 'b.safetensors';
