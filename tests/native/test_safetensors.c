@@ -66,6 +66,7 @@ static const error_case error_cases[] = {
      KIND(JSON, OFFSETS_NOT_PAIR), 0, 0},
     {"{\"a\":{\"x\":[1,]}}", "]}}", "\"a\"", "\"x\"", KIND(JSON, TRAILING_COMMA), 0, 0},
     {"{\"a\":{\"x\":NaN}}", "NaN", "\"a\"", "\"x\"", KIND(JSON, EXPECTED_VALUE), 0, 0},
+    {"{\"a\":{\"x\":+1}}", "+1", "\"a\"", "\"x\"", KIND(JSON, EXPECTED_VALUE), 0, 0},
     {"{\"a\":{\"x\":[1 2]}}", "2]", "\"a\"", "\"x\"", KIND(JSON, EXPECTED_COMMA_OR_BRACKET), 0, 0},
     {"{\"a\":{\"x\":1 \"y\":2}}", "\"y\"", "\"a\"", "", KIND(JSON, EXPECTED_COMMA_OR_BRACE), 0, 0},
     {"{\"a\" {}}", "{}}", "\"a\"", "", KIND(JSON, EXPECTED_COLON), 0, 0},
@@ -124,6 +125,27 @@ static void test_errors(void) {
               safetensors_reason_words(e.reason), (int)e.position);
         free(block);
     }
+}
+
+/* Every kind of text that a header may hold, ended after each of its bytes, in memory that ends there too. */
+static void test_cut_short(void) {
+    const char *whole = "{\"__metadata__\":{\"k\\n\":\"\\ud83d\\ude00\\u0041\"},"
+                        "\"a\":{\"x\":[true,false,null,-12.5e+30,0.25E-7,10,{\"y\":[[]]}],"
+                        "\"dtype\":\"U8\",\"shape\":[ 1 , 20 ],\"data_offsets\":[0,20]}} ";
+    safetensors_error e;
+    safetensors_block *block = read_header(whole, SAFETENSORS_UNKNOWN, &e);
+    check(block != NULL, "the whole header is taken");
+    free(block);
+    char cut[256];
+    int refused = 1;
+    for (size_t length = 0; length + 1 < strlen(whole); length++) {
+        memcpy(cut, whole, length);
+        cut[length] = '\0';
+        block = read_header(cut, SAFETENSORS_UNKNOWN, &e);
+        refused = refused && block == NULL && e.kind == SAFETENSORS_JSON;
+        free(block);
+    }
+    check(refused, "a header that ends before its last brace is refused wherever that is");
 }
 
 static void test_twins(void) {
@@ -303,6 +325,7 @@ static void test_words(void) {
 
 int main(void) {
     test_errors();
+    test_cut_short();
     test_twins();
     test_prefix();
     test_end();
