@@ -5,10 +5,10 @@ import { corpus, expectedKind, fileBytes } from './corpus.js';
 
 /** @typedef {import('./corpus.js').CorpusFile} CorpusFile */
 
-/** Every file of the corpus as read_corpus takes it. @returns {Buffer} */
-export function packedCorpus() {
+/** Files of the corpus as read_corpus takes them. @param {CorpusFile[]} [files] @returns {Buffer} */
+export function packedCorpus(files = corpus.files) {
   return Buffer.concat(
-    corpus.files.flatMap((file) => {
+    files.flatMap((file) => {
       const bytes = fileBytes(file);
       const length = Buffer.alloc(8);
       length.writeBigUInt64LE(BigInt(bytes.length));
@@ -20,14 +20,13 @@ export function packedCorpus() {
 /**
  * @param {string} output of read_corpus
  * @param {string[]} dtypes their names by code
+ * @param {CorpusFile[]} [files] that it has read
  * @returns {string[]} what is wrong, by file
  */
-export function wrongVerdicts(output, dtypes) {
+export function wrongVerdicts(output, dtypes, files = corpus.files) {
   const lines = output.replace(/\n$/, '').split('\n');
-  if (lines.length !== corpus.files.length) {
-    return [`${lines.length} lines for ${corpus.files.length} files`];
-  }
-  return corpus.files.flatMap((file, i) => {
+  if (lines.length !== files.length) return [`${lines.length} lines for ${files.length} files`];
+  return files.flatMap((file, i) => {
     try {
       checkLine(file, lines[i].split('\t'), fileBytes(file), dtypes);
       return [];

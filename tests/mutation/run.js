@@ -1,16 +1,19 @@
-// `npm run test:mutation`: every fault of faults.js, then mutants of src/core that a program makes (automatic.js).
-//   node tests/mutation/run.js [faults] [automatic] [--sample N]      both without a word; N mutants, default 600
+// `npm run test:mutation`: every fault of faults.js, every validation of the reader (reader.js) and of the loader (loader.js)
+// deleted in turn, then mutants of src/core that a program makes (automatic.js).
+//   node tests/mutation/run.js [faults] [reader] [loader] [automatic] [--sample N]     all without a word; N mutants, default 600
 
 import { parseArgs } from 'node:util';
 import { runAutomatic } from './automatic.js';
 import { NAMED_FAULTS, OTHER_FAULTS } from './faults.js';
+import { runLoader } from './loader.js';
 import { copyTree, passes, tryFault } from './patched-tree.js';
+import { runReader } from './reader.js';
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: { sample: { type: 'string', default: '600' } },
 });
-const wanted = positionals.length > 0 ? positionals : ['faults', 'automatic'];
+const wanted = positionals.length > 0 ? positionals : ['faults', 'reader', 'loader', 'automatic'];
 
 /** @returns {boolean} whether every fault was noticed by the test it names */
 function runFaults() {
@@ -38,5 +41,7 @@ function runFaults() {
 
 let good = true;
 if (wanted.includes('faults')) good = runFaults() && good;
+if (wanted.includes('reader')) good = (await runReader()) && good;
+if (wanted.includes('loader')) good = (await runLoader()) && good;
 if (wanted.includes('automatic')) good = (await runAutomatic(Number(values.sample))) && good;
 process.exitCode = good ? 0 : 1;
