@@ -24,6 +24,8 @@ for (const naming of NAMINGS) {
   }
 }
 const LONGEST = 3;
+/** Layer 2 before layer 10. */
+const BY_NUMBER = new Intl.Collator('en', { numeric: true });
 
 const LAYER =
   /(?:^|\.)(?:layers|layer|h|blocks|block|decoder_layer|transformer_encoder)\.(\d+)(?=\.|$)/;
@@ -49,28 +51,9 @@ export function findGroups(tensorNames, types) {
       }
     }
   }
-  return inNumericOrder([...modules.keys()]).flatMap((module) =>
-    completeGroups(module, modules.get(module) ?? new Map(), types),
-  );
-}
-
-/** Layer 2 before layer 10, and within a layer what the files have first. @param {string[]} modules */
-function inNumericOrder(modules) {
-  /** @type {Map<string, number>} */
-  const firstSeen = new Map();
-  const keyed = modules.map((module) => {
-    const key = module.split(/(\d+)/).map((part, i) => {
-      if (i % 2 === 1) return Number(part);
-      if (!firstSeen.has(part)) firstSeen.set(part, firstSeen.size);
-      return firstSeen.get(part) ?? 0;
-    });
-    return { module, key };
-  });
-  keyed.sort(({ key: a }, { key: b }) => {
-    const at = a.findIndex((part, i) => part !== b[i]);
-    return at < 0 || at >= b.length ? a.length - b.length : a[at] - b[at];
-  });
-  return keyed.map(({ module }) => module);
+  return [...modules]
+    .sort(([a], [b]) => BY_NUMBER.compare(a, b))
+    .flatMap(([module, namings]) => completeGroups(module, namings, types));
 }
 
 /**
