@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
-import { launchBrowser, openTab, servePage, settledBadge } from '../helpers/browser.js';
+import { addressOf, launchBrowser, openTab, servePage, settledBadge } from '../helpers/browser.js';
 
 const expected = JSON.parse(readFileSync(new URL('./expected.json', import.meta.url), 'utf8'));
 /** The page shows three digits, and two of a share. */
@@ -145,7 +145,7 @@ test('every activation on the same weights: its classes and the change of the ou
   }
   await tab.click('#act-back');
   await tab.locator('#act-banner').waitFor({ state: 'hidden' });
-  assert.doesNotMatch(tab.url(), /act=/);
+  assert.doesNotMatch(await addressOf(tab), /act=/);
   assert.deepEqual(complaints, []);
   await tab.context().close();
 });
@@ -218,7 +218,7 @@ test('every key of a link is kept in the page and comes back', async () => {
     '#v=1&l=5&p=code&t=3&u=77&vs=4.12&grad=c507&tau=0.1&act=gelu&sort=c&closed=5,77&by=g&only=open&first=1&tour=2&hide=load,theme&set=closed&g=-3.5&x=y';
   const { tab } = await opened(link);
   await tab.click('.token >> nth=3');
-  const kept = new URL(tab.url()).hash;
+  const kept = new URL(await addressOf(tab)).hash;
   assert.equal(kept, link);
   assert.equal(await tab.locator('#load-open').isVisible(), false);
   assert.equal(await tab.locator('#notice').isVisible(), false);

@@ -104,19 +104,24 @@ def measures(g, u, a, norms, columns):
 
 
 def over_tokens(xs, tokens, gate_w, up_w, norms, columns):
-    """The measures of every token but the first: means, medians of the errors; and the quantiles of |a|."""
+    """Over every token but the first: means of the measures, medians of the errors; the quantiles of |a|; how many units
+    keep one class."""
     rows, sizes = [], []
+    classes = [set() for _ in range(D_FF)]
     for t in range(1, tokens):
         x = [float(v) for v in xs[t * D:(t + 1) * D]]
         g, u = product(gate_w, D_FF, D, x), product(up_w, D_FF, D, x)
         a = [silu(z) for z in g]
         sizes += map(abs, a)
+        for j in range(D_FF):
+            classes[j].add("open" if a[j] >= TAU else "leaking" if a[j] <= -TAU else "closed")
         rows.append(measures(g, u, a, norms, columns))
     layer = {}
     for name in rows[0]:
         values = [row[name] for row in rows]
         layer[name] = quantile(values, 0.5) if name.startswith("error") else math.fsum(values) / len(values)
-    return layer, [quantile(sizes, share) for share in (0.5, 0.7, 0.9)]
+    habits = {name: sum(kinds == {name} for kinds in classes) for name in ("closed", "leaking", "open")}
+    return layer, [quantile(sizes, share) for share in (0.5, 0.7, 0.9)], habits
 
 
 def cosine(p, q):
@@ -182,7 +187,7 @@ def place(layer, prompt, token, unit):
     closed = [j for j in range(D_FF) if abs(a[j]) < TAU]
     leaking = [j for j in range(D_FF) if a[j] <= -TAU]
     along = h[unit] * math.fsum(map(float.__mul__, columns[unit], y)) / norm(y) ** 2
-    means, quantiles = over_tokens(xs, len(xs) // D, gate_w, up_w, norms, columns)
+    means, quantiles, habits = over_tokens(xs, len(xs) // D, gate_w, up_w, norms, columns)
     acts = {}
     for name, (act, shut_below) in ACTS.items():
         b = [act(z) for z in g]
@@ -202,7 +207,7 @@ def place(layer, prompt, token, unit):
                  "negative": error([j for j in range(D_FF) if g[j] < 0]), "least": error(by_c[:D_FF - KEPT])},
         "curves": curves,
         "acts": acts,
-        "quantiles": quantiles, "measures": {"token": measures(g, u, a, norms, columns), "layer": means},
+        "quantiles": quantiles, "habits": habits, "measures": {"token": measures(g, u, a, norms, columns), "layer": means},
         "weights": weights_of_unit(unit, x, gate_w, up_w, columns[unit], h[unit]),
         "gradients": {
             "y": gradients([v / norm(y) for v in y], g, u, a, columns, unit),

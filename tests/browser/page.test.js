@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import {
+  addressOf,
   alterableRepository,
   eventually,
   launchBrowser,
@@ -128,7 +129,7 @@ test('closing the gate recomputes the output and shows the recorded run', async 
     figure.replace(/\s/g, ' '),
     new RegExp(`Paris.*${share(runs.chat.base.p_next[41])} % → ${share(run.p_next[41])} %`),
   );
-  assert.match(tab.url(), /closed=1005/);
+  assert.match(await addressOf(tab), /closed=1005/);
   await tab.context().close();
 });
 
@@ -250,11 +251,11 @@ test('the map is walked, pinned, closed and left with the keyboard alone', async
   assert.doesNotMatch(next, /unit 1005/);
   await tab.keyboard.press('Enter');
   const unit = /unit (\d+)/.exec(next)?.[1];
-  assert.match(tab.url(), new RegExp(`u=${unit}\\b`));
+  assert.match(await addressOf(tab), new RegExp(`u=${unit}\\b`));
   await tab.keyboard.press(' ');
   await tab.locator('#effect').filter({ hasText: 'Closed by hand' }).waitFor();
   await tab.keyboard.press('Escape');
-  assert.doesNotMatch(tab.url(), /[&#]u=/);
+  assert.doesNotMatch(await addressOf(tab), /[&#]u=/);
   assert.deepEqual(complaints, []);
   await tab.context().close();
 });
@@ -268,7 +269,7 @@ test('a link opens what it names, and a bad value is told and replaced', async (
   assert.equal(await tab.locator('#tau').inputValue(), '0.05');
   assert.match(await textOf(tab, '#notice'), /\(tau\)/);
   await tab.click('.token >> nth=3');
-  assert.match(tab.url(), /l=11&p=english&t=3&u=1229&.*later=kept/);
+  assert.match(await addressOf(tab), /l=11&p=english&t=3&u=1229&.*later=kept/);
   await tab.context().close();
 });
 

@@ -124,3 +124,9 @@ export async function eventually(check) {
     await new Promise((resolve) => setTimeout(resolve, 30));
   }
 }
+
+/**
+ * The address as the page has it now; Page.url() learns of a pushed one only later.
+ * @param {import('playwright-core').Page} tab
+ */
+export const addressOf = (tab) => tab.evaluate(() => location.href);
