@@ -433,6 +433,27 @@ test("Meta's params.json is held against the shapes by llama_ffn_dim, and both a
   assert.match(error.message, /dFf 48.*shapes 8 and 24/);
 });
 
+test("Meta's params.json speaks of dense layers: a wrong dim is refused, an expert has a width of its own", async () => {
+  const named = (/** @type {string} */ module, /** @type {number} */ dFf) =>
+    Object.fromEntries(
+      Object.entries(llamaTensors(module, 8, dFf)).map(([name, t]) => [
+        name.replace('gate_proj', 'w1').replace('up_proj', 'w3').replace('down_proj', 'w2'),
+        t,
+      ]),
+    );
+  server.files.set(
+    '/m/consolidated.safetensors',
+    makeSafetensors(named('layers.0.feed_forward', 24)),
+  );
+  server.files.set('/m/params.json', json({ dim: 9, multiple_of: 24 }));
+  const error = await failure(open(`${server.origin}/m`).then((c) => GatedMLP.fromCheckpoint(c)));
+  assert.match(error.message, /params\.json \(llama_ffn_dim\) d is 9 and dFf 24/);
+  const experts = named('model.layers.0.block_sparse_moe.experts.0', 12);
+  server.files.set('/m/consolidated.safetensors', makeSafetensors(experts));
+  const [mlp] = (await open(`${server.origin}/m`)).mlps;
+  assert.deepEqual([mlp.expert, mlp.dFf, mlp.refusal], [0, 12, null]);
+});
+
 test('a tensor that is not there is an error that names it', async () => {
   const checkpoint = await open(single);
   const error = await failure(checkpoint.read('model.layers.9.mlp.up_proj.weight'));
