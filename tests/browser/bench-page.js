@@ -2,7 +2,7 @@
 // weights. Prints, asserts nothing. Times are those of the scripts by Chromium's own count; bytes are the built site's.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSite } from '../../web/bundle/build-site.js';
 import { launchBrowser, openTab, servePage, settledBadge } from '../helpers/browser.js';
@@ -186,6 +186,9 @@ const folder = mkdtempSync(join(tmpdir(), 'gated-mlp-bench-'));
 const browser = await launchBrowser();
 const pages = await servePage();
 try {
+  console.log(
+    `load ${loadavg()[0].toFixed(1)} on ${availableParallelism()} cores: times mean something below ${availableParallelism()}`,
+  );
   await countBytes(browser, folder);
   for (const size of SIZES) {
     writeModel(folder, size);

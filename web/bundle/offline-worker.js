@@ -2,10 +2,10 @@
 
 import { adopt, answerFor } from './offline-places.js';
 
-// WebKit lets the worker of a page from disk fetch no blob: address, not even its own: the files are at hand anyway.
 const fetchElsewhere = globalThis.fetch;
 globalThis.fetch = async (input, init) =>
-  answerFor(String(input)) ?? fetchElsewhere.call(globalThis, input, init);
+  answerFor(String(input), new Headers(init?.headers).get('range')) ??
+  fetchElsewhere.call(globalThis, input, init);
 
 addEventListener(
   'message',
