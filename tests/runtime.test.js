@@ -4,7 +4,10 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { after, test } from 'node:test';
-import { GatedMLP, PCG32, Runtime } from '../src/binding/index.js';
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { GatedMLP, Linear, PCG32, Runtime } from '../src/binding/index.js';
 
 const wasmUrl = new URL('../src/binding/gated-mlp.wasm', import.meta.url);
 const bytes = new Uint8Array(readFileSync(wasmUrl));
@@ -149,6 +152,29 @@ test('what is disposed of gives its memory back, twice is no error, and later us
   runtime.dispose();
   mlp.dispose();
   assert.throws(() => runtime.llamaFfnDim(8), { code: 'ERR_DISPOSED' });
+});
+
+test('what is dropped without dispose gives its memory back when it is collected', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = /** @type {() => void} */ (runInNewContext('gc'));
+  const runtime = await Runtime.create();
+  const kept = await GatedMLP.create(16, 32, { runtime });
+  kept.forward(new Float32Array(16));
+  const before = runtime.bytesUsed;
+  const drop = async () => {
+    await GatedMLP.create(16, 32, { runtime });
+    await Linear.create(16, 32, { runtime });
+    kept.trace(new Float32Array(16 * 9));
+  };
+  await drop();
+  assert.ok(runtime.bytesUsed > before);
+  // A collector may need more than one turn; how many is its own matter.
+  for (let turn = 0; turn < 100 && runtime.bytesUsed > before; turn++) {
+    collect();
+    await setImmediate();
+  }
+  assert.equal(runtime.bytesUsed, before);
+  runtime.dispose();
 });
 
 test('results stay what they were when memory grows', async () => {

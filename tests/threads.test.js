@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { GatedMLP, PCG32, Runtime } from '../src/binding/index.js';
@@ -80,6 +81,73 @@ test('forwardAsync gives what forward gives', async () => {
   const [one, , three] = await Promise.all(runtimes.map((runtime) => layer(runtime)));
   const x = values(64 * D);
   assert.deepEqual(await three.forwardAsync(x), one.forward(x));
+});
+
+/** A runtime as it is on a page's main thread, which must not wait for others. @param {number} threads */
+async function pageRuntime(threads) {
+  Object.assign(globalThis, { document: {} });
+  try {
+    return await Runtime.create({ variant: 'simd128', threads });
+  } finally {
+    Reflect.deleteProperty(globalThis, 'document');
+  }
+}
+
+test('on a page, forwards that are under way at once and add to one array all count', async () => {
+  const runtime = await pageRuntime(3);
+  // What waits for a thread keeps no Node process alive.
+  const awake = setInterval(() => {}, 1000);
+  try {
+    const seeds = [1, 2, 3].map((seed) => ({ rng: new PCG32(seed) }));
+    const experts = await Promise.all(seeds.map((seed) => layer(runtime, seed)));
+    const x = values(64 * D);
+    const sum = new Float32Array(x.length);
+    for (const seed of [1, 2, 3]) {
+      const expert = await layer(runtimes[0], { rng: new PCG32(seed) });
+      expert.forward(x, { out: sum, scale: 0.5, accumulate: true });
+    }
+    const out = new Float32Array(x.length);
+    const options = { out, scale: 0.5, accumulate: true };
+    const given = x.slice();
+    const calls = experts.map((expert) => expert.forwardAsync(given, options));
+    given.fill(NaN); // copied at once
+    await Promise.all(calls);
+    assert.deepEqual(out, sum);
+  } finally {
+    clearInterval(awake);
+    runtime.dispose();
+  }
+});
+
+test('a runtime that is disposed of ends the forwards under way with ERR_DISPOSED', async () => {
+  const runtime = await pageRuntime(2);
+  const awake = setInterval(() => {}, 1000);
+  const mlp = await layer(runtime);
+  const calls = [values(64 * D), values(64 * D)].map((x) => mlp.forwardAsync(x));
+  runtime.dispose();
+  for (const call of calls) await assert.rejects(call, { code: 'ERR_DISPOSED' });
+  clearInterval(awake);
+});
+
+test('threads with a module of the caller: where it cannot share memory there is one', async () => {
+  const plain = readFileSync(new URL('../src/binding/gated-mlp.wasm', import.meta.url));
+  const shared = readFileSync(new URL('../src/binding/gated-mlp-threads.wasm', import.meta.url));
+  for (const [wasm, threads, expected] of /** @type {const} */ ([
+    [plain, 2, 1],
+    [shared, 1, 1],
+    [shared, 2, 2],
+  ])) {
+    const runtime = await Runtime.create({ wasm: new Response(wasm), threads });
+    assert.equal(runtime.threads, expected);
+    const x = values(64 * D);
+    assert.deepEqual((await layer(runtime)).forward(x), (await layer(runtimes[0])).forward(x));
+    runtime.dispose();
+  }
+  const memory = new WebAssembly.Memory({ initial: 256, maximum: 320, shared: true });
+  await assert.rejects(Runtime.create({ wasm: plain, memory }), {
+    code: 'ERR_WASM_LOAD',
+    message: /a memory of its own/,
+  });
 });
 
 test('a shared memory may be brought, and bounds what can be loaded', async () => {

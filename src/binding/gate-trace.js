@@ -51,6 +51,7 @@ export class GateTrace {
    */
   constructor(mlp, runtime, block, layout, tokens, act) {
     internals.set(this, { runtime, block, layout });
+    wasmOf(runtime).giveTo(block, this);
     /** The MLP it was made by. */
     this.mlp = mlp;
     /** Number of tokens. */

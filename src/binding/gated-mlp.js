@@ -217,7 +217,7 @@ export class GatedMLP {
   /**
    * As forward, but where the runtime has threads a page's main thread does not wait for them. x is copied at once.
    * @param {RealInput} x
-   * @param {ForwardOptions} [options] out is written when the promise resolves
+   * @param {ForwardOptions} [options] out is written, or added to, when the promise resolves
    * @returns {Promise<RealArray>}
    */
   async forwardAsync(x, options) {
@@ -225,15 +225,20 @@ export class GatedMLP {
     const call = this.#forwardCall(wasm, x, options);
     const { team } = wasm;
     if (!team || team.canWait || !team.isWorth(call.products)) return this.forward(x, options);
+    const { y, tokens, accumulate, rest } = call;
+    const n = x.length;
     const xAt = wasm.alloc(2 * call.bytes, 'arguments and results');
     const yAt = xAt + call.bytes;
-    this.#place(wasm, call, xAt, yAt);
     this.#inFlight++;
     try {
-      const args = [yAt, xAt, this.#address, call.tokens, ...call.rest];
+      wasm.putReals(x, xAt);
+      // What `out` holds may change meanwhile, by another expert's share for one: it is added to at the end.
+      const args = [yAt, xAt, this.#address, tokens, ...rest.slice(0, -1), 0];
       wasm.done(await team.forwardAsync(args), 'forward');
-      call.y.set(wasm.realsAt(yAt, x.length));
-      return call.y;
+      wasm.check();
+      const result = wasm.realsAt(yAt, n);
+      y.set(accumulate ? result.map((value, i) => y[i] + value) : result);
+      return y;
     } finally {
       wasm.free(xAt);
       this.#inFlight--;
@@ -260,22 +265,27 @@ export class GatedMLP {
       activation: /** @type {number} */ (wasm.activations.get(used)),
     };
     const trace = new GateTrace(this, this.#runtime, block.address, layout, tokens, used);
-    wasm.putReals(x, layout.x);
-    const status = wasm.exports.mlp_forward(
-      layout.output,
-      layout.x,
-      this.#address,
-      tokens,
-      0,
-      this.dFf,
-      1,
-      0,
-      layout.activation,
-      layout.holds,
-      layout.holdCount,
-      layout.record,
-    );
-    wasm.done(status, 'trace');
+    try {
+      wasm.putReals(x, layout.x);
+      const status = wasm.exports.mlp_forward(
+        layout.output,
+        layout.x,
+        this.#address,
+        tokens,
+        0,
+        this.dFf,
+        1,
+        0,
+        layout.activation,
+        layout.holds,
+        layout.holdCount,
+        layout.record,
+      );
+      wasm.done(status, 'trace');
+    } catch (error) {
+      trace.dispose();
+      throw error;
+    }
     return trace;
   }
 

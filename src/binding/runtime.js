@@ -90,13 +90,21 @@ export class Runtime {
         'memory: only a shared WebAssembly.Memory can be brought, { initial, maximum, shared: true }',
       );
     }
-    const shared = memory !== undefined || (threads > 1 && canShareMemory());
-    if (shared) {
-      const runtime = await createShared({ wasm, variant, threads, memory, signal });
+    const given = wasm === undefined ? undefined : await compile(wasm, signal);
+    const canShare = given === undefined || importsMemory(given);
+    if (memory !== undefined && !canShare) {
+      throw new GatedMLPError(
+        'ERR_WASM_LOAD',
+        'memory: the module in `wasm` has a memory of its own; gated-mlp-threads.wasm takes one',
+      );
+    }
+    if (canShare && (memory !== undefined || (threads > 1 && canShareMemory()))) {
+      const runtime = await createShared({ wasm: given, variant, threads, memory, signal });
       if (runtime) return runtime;
     }
-    const module = await compile(wasm ?? (await moduleOf(variant, PLAIN, signal)), signal);
-    return new Runtime(new Wasm(await instantiate(module)));
+    const module = given ?? (await compile(await moduleOf(variant, PLAIN, signal), signal));
+    const works = importsMemory(module) ? newSharedMemory() : undefined;
+    return new Runtime(new Wasm(await instantiate(module, works), works));
   }
 
   /**
@@ -352,6 +360,10 @@ async function moduleOf(variant, places, signal) {
     throw error;
   }
 }
+
+/** Whether a module works on a memory from outside, as the builds for threads do. @param {WebAssembly.Module} module */
+const importsMemory = (module) =>
+  WebAssembly.Module.imports(module).some(({ kind }) => kind === 'memory');
 
 /** @param {WebAssembly.Memory} memory */
 const isShared = (memory) =>

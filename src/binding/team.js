@@ -99,6 +99,7 @@ export class Team {
    */
   forwardAsync(args) {
     const turn = this.#last.then(async () => {
+      this.#wasm.check();
       const call = this.#wasm.exports.team_forward(...args, this.threads, 0);
       if (call > 0) await this.#finished(call);
       return call > 0 ? 0 : -call;

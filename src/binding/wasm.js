@@ -126,8 +126,17 @@ export class Wasm {
     if (at === 0) throw this.#outOfMemory(bytes, what);
     this.#blocks.set(at, bytes);
     this.bytesUsed += bytes;
-    if (owner) this.#forgotten.register(owner, at, owner);
+    if (owner) this.giveTo(at, owner);
     return at;
+  }
+
+  /**
+   * From now on a block is given back with its owner, if that is dropped without dispose().
+   * @param {number} address
+   * @param {object} owner
+   */
+  giveTo(address, owner) {
+    this.#forgotten.register(owner, address, owner);
   }
 
   /**
