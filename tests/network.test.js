@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { openCheckpoint, Runtime } from '../src/binding/index.js';
-import { parseRetryAfter, retryDelay } from '../src/binding/retry.js';
+import { parseRetryAfter, retryDelay, retryOptions } from '../src/binding/retry.js';
 import { FaultServer } from './helpers/fault-server.js';
 import { makeSafetensors, pattern } from './helpers/make-safetensors.js';
 
@@ -393,4 +393,54 @@ test('a full cache, a damaged entry and a failed load cost nothing but the cache
   };
   await failure(checkpoint.read('big'));
   assert.equal(cache.entries.size, 0, 'half a tensor is not kept');
+});
+
+test('a read that waits for its turn ends at once when it is aborted', async () => {
+  const checkpoint = await open({ concurrency: 1, firstBytes: 1024 });
+  /** @type {(value?: undefined) => void} */
+  let arrived = () => {};
+  const first = new Promise((resolve) => {
+    arrived = resolve;
+  });
+  home.fault = () => {
+    arrived();
+    return true; // never answered
+  };
+  const [slow, waiting] = [new AbortController(), new AbortController()];
+  const held = failure(checkpoint.read('small', { signal: slow.signal }));
+  await first;
+  const second = failure(checkpoint.read('big', { signal: waiting.signal }));
+  waiting.abort(new Error('not any more'));
+  assert.equal((await second).message, 'not any more');
+  slow.abort(new Error('nor this'));
+  assert.equal((await held).message, 'nor this');
+  home.fault = null;
+  assert.deepEqual((await checkpoint.read('big')).data, BIG);
+});
+
+test('options of patience that are undefined are not given, and those that make no sense are refused', async () => {
+  const none = {
+    tries: undefined,
+    baseDelay: undefined,
+    maxDelay: undefined,
+    idleTimeout: undefined,
+  };
+  assert.deepEqual(retryOptions(none), retryOptions({}));
+  const checkpoint = await open({ retry: { idleTimeout: Infinity } });
+  assert.deepEqual((await checkpoint.read('big')).data, BIG);
+  for (const [
+    retry,
+    message,
+  ] of /** @type {[import('../src/binding/retry.js').RetryOptions, RegExp][]} */ ([
+    [{ tries: 0 }, /retry\.tries is 0/],
+    [{ idleTimeout: 0 }, /retry\.idleTimeout is 0/],
+    [{ baseDelay: -1 }, /retry\.baseDelay is -1/],
+    [{ maxDelay: NaN }, /retry\.maxDelay is NaN/],
+  ])) {
+    await assert.rejects(open({ retry }), { code: 'ERR_SHAPE', message });
+  }
+  await assert.rejects(open({ concurrency: 0 }), {
+    code: 'ERR_SHAPE',
+    message: /concurrency is 0/,
+  });
 });

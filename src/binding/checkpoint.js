@@ -1,6 +1,7 @@
 // A checkpoint: one or more safetensors files with their config, opened by their headers only. It says what is in there
 // and reads tensors; which bytes travel how is stream.js's matter, which MLP is meant is selectMLP's in select.js.
 
+import { integer } from './arrays.js';
 import { cacheFor } from './cache.js';
 import { modelTypes } from './config.js';
 import { describe } from './describe.js';
@@ -57,7 +58,7 @@ import { Slots, streamWanted } from './stream.js';
 export async function openCheckpoint(source, options = {}) {
   options.signal?.throwIfAborted();
   const runtime = options.runtime ?? (await defaultRuntime());
-  const slots = new Slots(options.concurrency ?? 4);
+  const slots = new Slots(integer(options.concurrency ?? 4, 'concurrency'));
   const files = await openFiles(source, options, runtime, slots);
   return new Checkpoint(files, runtime, slots, options);
 }

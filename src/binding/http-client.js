@@ -3,7 +3,7 @@
 // files through `get`.
 
 import { GatedMLPError } from './errors.js';
-import { DEFAULT_RETRY, PassingFailure, parseRetryAfter } from './retry.js';
+import { PassingFailure, parseRetryAfter, retryOptions } from './retry.js';
 
 /**
  * @typedef {object} HttpOptions
@@ -30,7 +30,7 @@ export class HttpClient {
    * @param {HttpOptions} options
    */
   constructor(origin, { token, headers = {}, fetch = globalThis.fetch, retry = {} }) {
-    this.retry = { ...DEFAULT_RETRY, ...retry };
+    this.retry = retryOptions(retry);
     this.#origin = origin;
     this.#token = token;
     this.#headers = headers;

@@ -1,6 +1,9 @@
 // Patience with a network: which failures may pass, how long to wait, how often to try. Used by http.js; knows nothing
 // of files or tensors.
 
+import { integer } from './arrays.js';
+import { GatedMLPError } from './errors.js';
+
 /**
  * @typedef {object} RetryOptions
  * @property {number} [tries] how often one range is asked for before the load fails (default 5)
@@ -10,7 +13,34 @@
  */
 
 /** @type {Required<RetryOptions>} */
-export const DEFAULT_RETRY = { tries: 5, baseDelay: 500, maxDelay: 60_000, idleTimeout: 30_000 };
+const DEFAULT_RETRY = { tries: 5, baseDelay: 500, maxDelay: 60_000, idleTimeout: 30_000 };
+
+/** A timer that is set for longer goes off at once. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+/**
+ * The options, with the defaults for what is not given; undefined is not given.
+ * @param {RetryOptions} options
+ * @returns {Required<RetryOptions>}
+ */
+export function retryOptions({
+  tries = DEFAULT_RETRY.tries,
+  baseDelay = DEFAULT_RETRY.baseDelay,
+  maxDelay = DEFAULT_RETRY.maxDelay,
+  idleTimeout = DEFAULT_RETRY.idleTimeout,
+}) {
+  integer(tries, 'retry.tries');
+  for (const [name, value, fine] of /** @type {const} */ ([
+    ['baseDelay', baseDelay, baseDelay >= 0],
+    ['maxDelay', maxDelay, maxDelay >= 0],
+    ['idleTimeout', idleTimeout, idleTimeout > 0],
+  ])) {
+    if (typeof value === 'number' && fine) continue;
+    const message = `retry.${name} is ${String(value)}; it must be a number of milliseconds`;
+    throw new GatedMLPError('ERR_SHAPE', message, { value });
+  }
+  return { tries, baseDelay, maxDelay, idleTimeout };
+}
 
 /** A failure that another try may not meet: a broken connection, a busy server, an answer to another question. */
 export class PassingFailure extends Error {
@@ -82,10 +112,13 @@ export function sleep(milliseconds, signal) {
       clearTimeout(timer);
       reject(signal?.reason);
     };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', onAbort);
-      resolve();
-    }, milliseconds);
+    const timer = setTimeout(
+      () => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      },
+      Math.min(milliseconds, LONGEST_TIMER),
+    );
     signal?.addEventListener('abort', onAbort, { once: true });
   });
 }
@@ -172,9 +205,10 @@ export class Watch {
   /** Something arrived: the clock starts anew. */
   touch() {
     clearTimeout(this.#timer);
+    const milliseconds = Math.min(this.#idleTimeout, LONGEST_TIMER);
     this.#timer = setTimeout(() => {
-      this.#controller.abort(new PassingFailure(`no byte for ${this.#idleTimeout / 1000} s`));
-    }, this.#idleTimeout);
+      this.#controller.abort(new PassingFailure(`no byte for ${milliseconds / 1000} s`));
+    }, milliseconds);
   }
 
   /**

@@ -41,12 +41,29 @@ export class Slots {
     this.#free = count;
   }
 
-  async take() {
-    if (this.#free > 0) this.#free -= 1;
-    else
-      await new Promise((/** @type {(value?: undefined) => void} */ resolve) =>
-        this.#waiting.push(resolve),
-      );
+  /**
+   * Waits for a slot. False: the signal has ended the wait, and there is nothing to release.
+   * @param {AbortSignal} signal
+   * @returns {Promise<boolean>}
+   */
+  async take(signal) {
+    if (signal.aborted) return false;
+    if (this.#free > 0) {
+      this.#free -= 1;
+      return true;
+    }
+    return new Promise((resolve) => {
+      const onTurn = () => {
+        signal.removeEventListener('abort', onAbort);
+        resolve(true);
+      };
+      const onAbort = () => {
+        this.#waiting.splice(this.#waiting.indexOf(onTurn), 1);
+        resolve(false);
+      };
+      this.#waiting.push(onTurn);
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
   }
 
   release() {
@@ -201,7 +218,7 @@ export async function together(jobs, slots, signal, run) {
   let failure;
   await Promise.all(
     jobs.map(async (job) => {
-      await slots?.take();
+      if (slots && !(await slots.take(controller.signal))) return;
       try {
         if (!controller.signal.aborted) await run(job, controller.signal);
       } catch (error) {
