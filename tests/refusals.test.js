@@ -289,3 +289,29 @@ test('an activation that nobody knows is refused with the place it came from', a
   assert.equal(error.code, 'ERR_ACTIVATION');
   assert.match(error.message, /config\.json hidden_act.*"xielu"/);
 });
+
+test('a stack of more experts than anybody makes is refused, however little of the file they take', async () => {
+  for (const experts of [4097, 2 ** 31, 2 ** 53]) {
+    const empty = { dtype: 'F32', shape: [experts, 0, 0], data: new Uint8Array(0) };
+    const stack = `${MODULE}.experts`;
+    const tensors = { [`${stack}.gate_up_proj`]: empty, [`${stack}.down_proj`]: empty };
+    const file = makeSafetensors(tensors);
+    const checkpoint = await openCheckpoint(file, {
+      runtime,
+      config: { model_type: 'gemma4_text' },
+    });
+    assert.equal(checkpoint.mlps.length, 1);
+    assert.match(String(checkpoint.mlps[0].refusal), /shapes that do not fit/);
+    await assert.rejects(GatedMLP.fromCheckpoint(checkpoint), { code: 'ERR_SHAPE' });
+  }
+});
+
+test('a URL with nothing behind it, or that cannot be decoded, is an error of this package', async () => {
+  for (const [url, code] of [
+    ['blob:nodedata:00000000-0000-0000-0000-000000000000', 'ERR_HTTP'],
+    ['data:;base64,@@@', 'ERR_HTTP'],
+    ['http://127.0.0.1:9/a%zz.index.json', 'ERR_UNSUPPORTED'],
+  ]) {
+    await assert.rejects(openCheckpoint(url, { runtime }), { name: 'GatedMLPError', code });
+  }
+});

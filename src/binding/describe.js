@@ -4,7 +4,7 @@
 import { activationIn, configFor, expertCount, widthsOf } from './config.js';
 import { GatedMLPError } from './errors.js';
 import { INNER_NORMS, QUANTISED, VARIANTS } from './families.js';
-import { partsOf, shapesOf } from './placement.js';
+import { MOST_EXPERTS, partsOf, shapesOf } from './placement.js';
 
 /** @typedef {import('./scan.js').Group} Group */
 /** @typedef {import('./weights.js').Part} Part */
@@ -46,10 +46,10 @@ import { partsOf, shapesOf } from './placement.js';
 export function describe(group, contents, hints) {
   const stacked = group.naming.expertsByRows ? unstackRows(group, contents) : contents;
   const down = /** @type {Tensor} */ (stacked.tensors.get(group.names.down));
-  if (down.shape.length !== 3) return [describeOne(group, group.expert, stacked, hints)];
-  return Array.from({ length: down.shape[0] }, (_, expert) =>
-    describeOne(group, expert, stacked, hints),
-  );
+  const [experts] = down.shape;
+  if (down.shape.length !== 3 || experts > MOST_EXPERTS)
+    return [describeOne(group, group.expert, stacked, hints)];
+  return Array.from({ length: experts }, (_, expert) => describeOne(group, expert, stacked, hints));
 }
 
 /**

@@ -20,6 +20,9 @@ function isDownTransposed(naming, transposed) {
 
 /** @typedef {{ d: number, dFf: number, error: GatedMLPError | null }} Shapes */
 
+/** More than any model stacks in one matrix. A header may say any number, of experts of no bytes, and each is described. */
+export const MOST_EXPERTS = 4096;
+
 /**
  * The two widths from the shapes, checked against each other.
  * @param {Group} group
@@ -42,7 +45,8 @@ export function shapesOf({ names, naming }, { tensors }, { fused, transposed }) 
     ([role, pair]) => String(shape(role)) !== String([...stack, ...pair]),
   );
   const ranks = naming.expertsByRows ? [3] : [2, 3];
-  const fine = !wrong && ranks.includes(rank) && d > 0 && dFf > 0;
+  const few = stack.every((experts) => experts <= MOST_EXPERTS);
+  const fine = !wrong && few && ranks.includes(rank) && d > 0 && dFf > 0;
   if (fine) return { d, dFf, error: null };
   const list = Object.values(names).map((name) => `${name} [${tensors.get(name)?.shape}]`);
   const way = `${transposed ? 'transposed ' : ''}${fused ?? 'separate'} matrices`;

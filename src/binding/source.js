@@ -116,12 +116,7 @@ async function locateUrl(given, options, request, revision) {
   url.hash = '';
   const client = new HttpClient(url.origin, options);
   if (url.protocol === 'data:' || url.protocol === 'blob:') {
-    const { response } = await client.get(
-      url,
-      null,
-      request.signal ?? new AbortController().signal,
-    );
-    return lone(await drain(response, request));
+    return lone(await drain(await inlineResponse(url, client, request), request));
   }
   const words = /^https?:$/.test(url.protocol)
     ? (url.username || url.password) && 'a URL with a password in it; pass { headers } instead'
@@ -131,20 +126,47 @@ async function locateUrl(given, options, request, revision) {
   if (!isFile && !url.pathname.endsWith('/')) url.pathname += '/';
   const folder = httpFolder(new URL(url), client);
   const shown = url.origin + url.pathname;
-  const member = url.pathname.slice(url.pathname.lastIndexOf('/') + 1);
+  const member = memberOf(url);
   if (!isFile) return { url: shown, revision, file: null, index: null, folder, hasConfig: true };
   if (/\.json$/i.test(member)) {
     return {
       url: shown,
       revision,
       file: null,
-      index: decodeURIComponent(member),
+      index: member,
       folder,
       hasConfig: true,
     };
   }
   const hasConfig = CHECKPOINT_FILE.test(member);
   return { url: shown, revision, file: new HttpFile(url, client), index: null, folder, hasConfig };
+}
+
+/** The name of the file that a URL is about, as it was before it was encoded. @param {URL} url */
+function memberOf({ pathname }) {
+  const encoded = pathname.slice(pathname.lastIndexOf('/') + 1);
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    const message = `${JSON.stringify(encoded)} in the URL: a % that encodes nothing; it is written %25`;
+    throw new GatedMLPError('ERR_UNSUPPORTED', message);
+  }
+}
+
+/**
+ * The answer to a data: or blob: URL. The URL stays out of the message: a data: URL is the file itself.
+ * @param {URL} url
+ * @param {HttpClient} client
+ * @param {Request} request
+ */
+async function inlineResponse(url, client, { signal = new AbortController().signal }) {
+  try {
+    return (await client.get(url, null, signal)).response;
+  } catch (cause) {
+    signal.throwIfAborted();
+    const message = `${url.protocol} there is nothing that can be read behind this URL`;
+    throw new GatedMLPError('ERR_HTTP', message, { url: url.protocol, attempts: 1, cause });
+  }
 }
 
 /**
