@@ -254,3 +254,15 @@ function readByReference(t, file) {
     rmSync(folder, { recursive: true });
   }
 }
+
+test('a parameter that is given twice, alone and fused, is refused', async (t) => {
+  const mlp = await GatedMLP.create(D, D_FF, { runtime });
+  t.after(() => mlp.dispose());
+  const state = Object.fromEntries(mlp.stateDict());
+  const fused = { shape: [2 * D_FF, D], data: new Float32Array(2 * D_FF * D) };
+  assert.throws(() => mlp.loadStateDict({ ...state, 'gate_up_proj.weight': fused }), {
+    code: 'ERR_SHAPE',
+    message: /gate_up_proj\.weight gives gate_proj\.weight a second time/,
+  });
+  assert.deepEqual(Object.fromEntries(mlp.stateDict()), state);
+});

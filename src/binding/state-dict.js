@@ -57,8 +57,11 @@ export function readStateDict(entries, shapes, strict, dtypes) {
       unexpected.push(name);
       continue;
     }
+    const twice = targets.find(({ parameter }) => !missing.has(parameter));
     for (const { parameter } of targets) missing.delete(parameter);
-    const complaint = complaintOf(name, entry, targets, shapes, dtypes);
+    const complaint = twice
+      ? `${name} gives ${twice.parameter} a second time`
+      : complaintOf(name, entry, targets, shapes, dtypes);
     if (complaint) {
       wrong.push(complaint);
       continue;
