@@ -52,6 +52,15 @@ const STATES = {
       await tab.locator('#load-error').filter({ hasText: '404' }).waitFor();
     },
   },
+  'a model opened, its layers to choose from': {
+    act: async (tab) => {
+      await tab.click('#load-open');
+      await tab.click('#load-more summary');
+      await tab.fill('#load-url', `${site.address}tests/browser/capture/model.safetensors`);
+      await tab.keyboard.press('Enter');
+      await tab.locator('#load-choice').waitFor();
+    },
+  },
   'a link with a bad value': { hash: '#v=1&tau=9' },
 };
 

@@ -51,7 +51,7 @@ function siteMarkup(html, { script, styles, icon, fonts }, offlineBytes) {
   const size = `${(offlineBytes / 1e6).toFixed(0)} MB`;
   return replaced(
     page,
-    '<a id="offline-file" hidden></a>',
+    '<span id="offline-file" hidden></span>',
     `<a id="offline-file" href="${OFFLINE_NAME}" download>This page as one file that works offline (${size})</a>`,
   );
 }
