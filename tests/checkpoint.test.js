@@ -411,6 +411,21 @@ test('without a config the activation is silu, and the result says that this is 
   );
 });
 
+test('where neither a config nor the family says which activation, it is asked for', async () => {
+  const tensors = Object.fromEntries(
+    Object.entries(llamaTensors('block.0', 8, 12)).map(([name, t]) => [
+      name.replace('gate_proj', 'wi_0').replace('up_proj', 'wi_1').replace('down_proj', 'wo'),
+      t,
+    ]),
+  );
+  const file = makeSafetensors(tensors);
+  const error = await failure(GatedMLP.fromPretrained(file, { runtime }));
+  assert.equal(error.code, 'ERR_ACTIVATION');
+  assert.match(error.message, /nothing says which activation; pass \{ act \}/);
+  const mlp = await GatedMLP.fromPretrained(file, { runtime, act: 'gelu_new' });
+  assert.equal(mlp.act, 'gelu_tanh');
+});
+
 test("Meta's params.json is held against the shapes by llama_ffn_dim, and both are shown", async () => {
   const rename = (/** @type {string} */ name) =>
     name
