@@ -12,6 +12,8 @@
 /* Added to a number of magnitude under 2^22, it rounds it to nearest and leaves it, as an integer,
  * in the lowest bits. */
 #define TO_INTEGER 0x1.8p23f
+/* From so many rows on Q8_0 is quicker when a strip is first widened to 16 bits for all of them. */
+#define ROWS_TO_EXPAND_FOR 32
 
 /* The magnitude that is largest by its bits: above every number come infinity and NaN. */
 static real largest_magnitude(const real *values) {
@@ -119,32 +121,32 @@ static void gemv(real *tile, const row_block *a, int32_t r, const linear *l, int
     }
 }
 
-/* One block of a Q4_1 strip, its codes widened to 16 bits. `odd`: s % 2, known when compiled. */
-INLINE void expand_block(const int32_t odd, real *to, const unsigned char *block, int32_t s) {
-    const unsigned char *half = block + codes_offset(DTYPE_Q4_1) + s / 2 * 16;
+/* Codes of a strip in one block, widened to 16 bits; its first vector of each pair is `vector`. */
+INLINE void expand_strip_codes(const int32_t dtype, const int32_t vector, real *to,
+                               const unsigned char *codes) {
     DO_NOT_UNROLL
     for (int32_t p = 0; p < PAIRS; p++, to += STRIP) {
         for (int32_t j = 0; j < STRIP_VECTORS; j++) {
-            v_store(to + j * LANES,
-                    (vreal)expand_codes(half, DTYPE_Q4_1, p, odd * STRIP_VECTORS + j));
+            v_store(to + j * LANES, (vreal)expand_codes(codes, dtype, p, vector + j));
         }
-    }
-    const strip_row scales = expand_scales(block, s), minima = expand_minima(block, s);
-    for (int32_t j = 0; j < STRIP_VECTORS; j++) {
-        v_store(to + j * LANES, scales.v[j]);
-        v_store(to + STRIP + j * LANES, minima.v[j]);
     }
 }
 
-static void expand_blocks(real *strip, const unsigned char *block, int32_t s, int32_t blocks) {
-    for (int32_t b = 0; b < blocks; b++) {
-        if (s % 2 == 0) {
-            expand_block(0, strip, block, s);
-        } else {
-            expand_block(1, strip, block, s);
-        }
-        strip += STRIP_BLOCK_REALS;
-        block += block_bytes(DTYPE_Q4_1);
+/* One block of strip s: codes, scales, minima. Of Q4_1, strips 2 n and 2 n + 1 lie together. */
+static void expand_block(real *to, const unsigned char *block, int32_t dtype, int32_t s) {
+    const unsigned char *codes = block + codes_offset(dtype);
+    if (dtype == DTYPE_Q8_0) {
+        expand_strip_codes(DTYPE_Q8_0, 0, to, codes + s * STRIP * 2);
+    } else if (s % 2 == 0) {
+        expand_strip_codes(DTYPE_Q4_1, 0, to, codes + s / 2 * 16);
+    } else {
+        expand_strip_codes(DTYPE_Q4_1, STRIP_VECTORS, to, codes + s / 2 * 16);
+    }
+    const strip_row scales = expand_scales(block, s);
+    memcpy(to + PAIRS * STRIP, &scales, sizeof scales);
+    if (dtype == DTYPE_Q4_1) {
+        const strip_row minima = expand_minima(block, s);
+        memcpy(to + (PAIRS + 1) * STRIP, &minima, sizeof minima);
     }
 }
 
@@ -186,9 +188,9 @@ NOINLINE void tile_q8_0(real *c, const row_block *a, int32_t r, int32_t b0,
     }
 }
 
-/* The same for a strip that has been expanded. */
-NOINLINE void tile_q4_1(real *c, const row_block *a, int32_t r, int32_t b0, const real *strip,
-                        int32_t blocks) {
+/* The same for a strip of either type that has been expanded. */
+NOINLINE void tile_expanded(real *c, const row_block *a, int32_t r, int32_t b0, const real *strip,
+                            int32_t blocks, int has_minima) {
     const real *pairs = a->data + (size_t)r * (size_t)a->depth + (size_t)(b0 * PAIRS * GROUP);
     const real *scales = a->data + scale_offset(a, r, b0);
     const real *sums = a->data + sum_offset(a, r, b0);
@@ -202,11 +204,16 @@ NOINLINE void tile_q4_1(real *c, const row_block *a, int32_t r, int32_t b0, cons
         }
         for (int32_t j = 0; j < STRIP_VECTORS; j++) {
             const vreal weight_scale = v_load(strip + j * LANES);
-            const vreal minimum = v_load(strip + STRIP + j * LANES);
             for (int32_t i = 0; i < GROUP; i++) {
                 real *to = c + i * PANEL + j * LANES;
-                vreal y = add_block(v_load(to), products.sum[i][j], weight_scale, scales[i]);
-                v_store(to, v_madd(minimum, v_splat(sums[i]), y));
+                v_store(to, add_block(v_load(to), products.sum[i][j], weight_scale, scales[i]));
+            }
+        }
+        for (int32_t i = 0; has_minima && i < GROUP; i++) {
+            for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+                real *to = c + i * PANEL + j * LANES;
+                const vreal minimum = v_load(strip + STRIP + j * LANES);
+                v_store(to, v_madd(minimum, v_splat(sums[i]), v_load(to)));
             }
         }
         strip += 2 * STRIP;
@@ -216,18 +223,20 @@ NOINLINE void tile_q4_1(real *c, const row_block *a, int32_t r, int32_t b0, cons
 /* The first `rows` rows, whole groups of which the last may have none for some. */
 static void tiles(real *tile, const row_block *a, int32_t rows, const linear *l, int32_t panel,
                   int32_t b0, int32_t b1, real *strip) {
+    const int expands = l->dtype == DTYPE_Q4_1 || rows >= ROWS_TO_EXPAND_FOR;
     const int32_t strips = strips_in(l->out_features, panel);
     for (int32_t b = b0; b < b1; b += STRIP_BLOCKS) {
         const int32_t blocks = min_i32(STRIP_BLOCKS, b1 - b);
         const unsigned char *first = panel_block(l, panel, b);
         for (int32_t s = 0; s < strips; s++) {
-            if (l->dtype == DTYPE_Q4_1) {
-                expand_blocks(strip, first, s, blocks);
+            for (int32_t i = 0; expands && i < blocks; i++) {
+                expand_block(strip + i * STRIP_BLOCK_REALS, panel_block(l, panel, b + i), l->dtype,
+                             s);
             }
             for (int32_t r = 0; r < rows; r += GROUP) {
                 real *c = tile + r * PANEL + s * STRIP;
-                if (l->dtype == DTYPE_Q4_1) {
-                    tile_q4_1(c, a, r, b, strip, blocks);
+                if (expands) {
+                    tile_expanded(c, a, r, b, strip, blocks, l->dtype == DTYPE_Q4_1);
                 } else {
                     tile_q8_0(c, a, r, b, first, s, blocks);
                 }

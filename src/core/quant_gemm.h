@@ -10,8 +10,8 @@
 
 #include "pack.h"
 
-/* Blocks of a strip that are gone through at a time, and one of them expanded, which pays off for
- * Q4_1: codes, 8 scales, 8 minima. */
+/* Blocks of a strip that are gone through at a time, and one of them expanded: codes, 8 scales, 8
+ * minima. */
 #define STRIP_BLOCKS      (K_BLOCK / BLOCK)
 #define STRIP_BLOCK_REALS ((PAIRS + 2) * STRIP)
 #define QUANT_STRIP_REALS (STRIP_BLOCKS * STRIP_BLOCK_REALS)
