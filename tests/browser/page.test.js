@@ -230,8 +230,9 @@ test('the map is walked, pinned, closed and left with the keyboard alone', async
   await settledBadge(tab);
   await tab.locator('.token[aria-pressed="true"]').focus();
   await tab.keyboard.press('ArrowLeft');
-  assert.equal(await tab.locator('#token-value').textContent(), '“ France”');
+  await tab.locator('#token-value').filter({ hasText: '“ France”' }).waitFor();
   await tab.keyboard.press('ArrowRight');
+  await tab.locator('#token-value').filter({ hasText: '“ is”' }).waitFor();
   await tab.locator('.cell-grid').focus();
   const active = () =>
     tab.evaluate(() => {
@@ -240,13 +241,21 @@ test('the map is walked, pinned, closed and left with the keyboard alone', async
       return document.getElementById(id)?.textContent ?? '';
     });
   assert.match(await active(), /token “ is”, unit 1005, open, act 5\.98, rank 1 of 1536/);
+  /** The active cell, once it is another than before. @param {string} before */
+  const activeAfter = async (before) => {
+    for (;;) {
+      const now = await active();
+      if (now !== before) return now;
+    }
+  };
+  const pinned = await active();
   await tab.keyboard.press('ArrowUp');
-  await tab.waitForTimeout(50);
-  assert.match(await active(), /token “ France”, unit 1005/);
+  const above = await activeAfter(pinned);
+  assert.match(above, /token “ France”, unit 1005/);
   await tab.keyboard.press('ArrowDown');
+  assert.equal(await activeAfter(above), pinned);
   await tab.keyboard.press('n');
-  await tab.waitForTimeout(50);
-  const next = await active();
+  const next = await activeAfter(pinned);
   assert.match(next, /token “ is”, unit \d+, open/);
   assert.doesNotMatch(next, /unit 1005/);
   await tab.keyboard.press('Enter');
