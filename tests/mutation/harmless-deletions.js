@@ -17,4 +17,19 @@ export const HARMLESS_DELETIONS = [
     what: "byte >= '0'",
     reason: "less than '0' gives a negative digit, which is none either",
   },
+  {
+    file: 'json_string.c',
+    what: 'length <= sizeof decoded',
+    reason: 'no word that is asked for is longer than the buffer, and the lengths are equal',
+  },
+  {
+    file: 'safetensors.c',
+    what: 'r->json.reason == SAFETENSORS_REASON_NONE',
+    reason: 'json_fail keeps the first reason, and what follows refuses all the same',
+  },
+  {
+    file: 'safetensors_layout.c',
+    what: 'compare(t, index[middle - 1], index[middle]) <= 0',
+    reason: 'a shortcut for what is sorted already; merging gives the same',
+  },
 ];

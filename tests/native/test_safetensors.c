@@ -231,6 +231,26 @@ static void test_end(void) {
           "a header longer than the file is refused by safetensors_read too");
 }
 
+static void test_end_without_data(void) {
+    safetensors_error e;
+    safetensors_block *block = read_header("{}", SAFETENSORS_UNKNOWN, &e);
+    check(block != NULL && safetensors_check_end(&e, block, 10) == SAFETENSORS_OK &&
+              safetensors_check_end(&e, block, 9) == SAFETENSORS_INCOMPLETE,
+          "a file without data that ends within its header");
+    free(block);
+}
+
+static uint32_t look_of(const char *bytes, uint64_t count) {
+    return safetensors_sniff((const uint8_t *)bytes, count);
+}
+
+static void test_looks(void) {
+    check(look_of("\x80\x02}q\x00.", 6) == SAFETENSORS_LOOK_PICKLE, "a pickle");
+    check(look_of("a\x02}q\x00.", 6) == SAFETENSORS_LOOK_UNKNOWN, "no pickle without its mark");
+    check(look_of(" \n<html>", 8) == SAFETENSORS_LOOK_HTML, "a page after white space");
+    check(look_of("\0\0<html>", 8) == SAFETENSORS_LOOK_UNKNOWN, "zeros are no white space");
+}
+
 static void test_changed(void) {
     header_copy h = copy_header("{\"a\":{\"dtype\":\"U8\",\"shape\":[0],\"data_offsets\":[0,0]}}");
     safetensors_error e = {0};
@@ -331,6 +351,8 @@ int main(void) {
     test_twins();
     test_prefix();
     test_end();
+    test_end_without_data();
+    test_looks();
     test_changed();
     test_tables();
     test_many();
