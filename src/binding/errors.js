@@ -11,6 +11,15 @@
  * ERR_SAFETENSORS has `kind` (the reference parser's), ERR_HTTP has `status`, `url` and `attempts`.
  */
 export class GatedMLPError extends Error {
+  /** ERR_SAFETENSORS: what kind of fault, in the reference parser's terms. @type {string | undefined} */
+  kind;
+  /** ERR_HTTP and ERR_WASM_LOAD: the server's answer, where there was one. @type {number | undefined} */
+  status;
+  /** ERR_HTTP and ERR_WASM_LOAD: what was asked for, without secrets. @type {string | undefined} */
+  url;
+  /** ERR_HTTP: how often it was tried. @type {number | undefined} */
+  attempts;
+
   /**
    * @param {ErrorCode} code
    * @param {string} message what happened, to which thing, with which value, and what would be right
@@ -20,6 +29,9 @@ export class GatedMLPError extends Error {
     const { cause, ...fields } = context;
     super(message, cause === undefined ? undefined : { cause });
     Object.assign(this, fields);
+    for (const name of /** @type {const} */ (['kind', 'status', 'url', 'attempts'])) {
+      if (this[name] === undefined) Reflect.deleteProperty(this, name);
+    }
     this.name = 'GatedMLPError';
     /** @type {ErrorCode} */
     this.code = code;

@@ -2,6 +2,16 @@
 
 /** @typedef {import('./activations.js').Activation} Activation */
 /** @typedef {import('./checkpoint.js').Checkpoint} Checkpoint */
+/** @typedef {import('./checkpoint.js').CheckpointSource} CheckpointSource */
+/** @typedef {import('./checkpoint.js').OpenOptions} OpenOptions */
+/** @typedef {import('./checkpoint.js').TensorInfo} TensorInfo */
+/** @typedef {import('./describe.js').FoundMLP} FoundMLP */
+/** @typedef {import('./errors.js').ErrorCode} ErrorCode */
+/** @typedef {import('./gated-mlp.js').ForwardOptions} ForwardOptions */
+/** @typedef {import('./gated-mlp.js').Hold} Hold */
+/** @typedef {import('./gated-mlp.js').LoadOptions} LoadOptions */
+/** @typedef {import('./held-dtype.js').HeldDtype} HeldDtype */
+/** @typedef {import('./runtime.js').RuntimeOptions} RuntimeOptions */
 /** @typedef {import('./gate-trace.js').GateTrace} GateTrace */
 /** @typedef {import('./gate-preview.js').GatePreview} GatePreview */
 

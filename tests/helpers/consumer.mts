@@ -1,5 +1,15 @@
 // A TypeScript user of the package: package.test.js type-checks this against the packed types, without skipLibCheck.
 
+import type {
+  ErrorCode,
+  ForwardOptions,
+  FoundMLP,
+  HeldDtype,
+  Hold,
+  LoadOptions,
+  OpenOptions,
+  RuntimeOptions,
+} from 'gated-mlp';
 import { GatedMLP, GatedMLPError, llamaFfnDim, openCheckpoint, PCG32, Runtime } from 'gated-mlp';
 
 const runtime: Runtime = await Runtime.create({ variant: 'simd128' });
@@ -25,7 +35,28 @@ try {
   mlp.forward(new Float32Array(3));
 } catch (error) {
   if (error instanceof GatedMLPError && error.code === 'ERR_SHAPE') console.log(error.message);
+  if (error instanceof GatedMLPError && error.code === 'ERR_HTTP') {
+    const told: [number | undefined, string | undefined, number | undefined, string | undefined] = [
+      error.status,
+      error.url,
+      error.attempts,
+      error.kind,
+    ];
+    console.log(told);
+  }
 }
 
 // @ts-expect-error an act is a string
 await GatedMLP.create(64, 128, { act: 1 });
+
+/** What a wrapper of the package names. */
+export interface Wrapper {
+  open: OpenOptions;
+  load: LoadOptions;
+  forward: ForwardOptions;
+  runtime: RuntimeOptions;
+  held: HeldDtype;
+  hold: Hold;
+  code: ErrorCode;
+  found: FoundMLP;
+}
