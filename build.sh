@@ -25,8 +25,8 @@ link_flags=(-O3)
 threads_compile=(-matomics -mbulk-memory -mmutable-globals)
 threads_link=(-sIMPORTED_MEMORY "-Wl,--shared-memory,--no-check-features,--export=__stack_pointer")
 
-# The files whose loops do the arithmetic are compiled for speed, the others for size.
-kernels=(activation gated_mlp gated_mlp_backward gemm linear quant_gemm units)
+# The files whose loops do nearly all of the arithmetic are compiled for speed, the others for size.
+kernels=(activation gemm linear quant_gemm)
 
 compile_objects() { # compile_objects FOLDER FLAG...: one object per file of src/core
   local folder=$1 file name level

@@ -53,10 +53,7 @@ const OWN_NAMES = [
 const load = (family, choice) =>
   GatedMLP.fromPretrained(`${server.origin}/${family}`, { runtime, ...choice });
 
-/** gpt_oss computes another formula; see below. */
-const plain = goldens.filter(({ family }) => family !== 'gpt_oss');
-
-for (const { family, kind, layers } of plain) {
+for (const { family, kind, layers } of goldens) {
   const io = readSafetensors(`${FOLDER}/${family}/mlp_io.safetensors`);
   for (const [layer, key] of layers.entries()) {
     const x = values(io, `${key}/x`);
@@ -84,6 +81,11 @@ for (const { family, kind, layers } of plain) {
       test(`${family}: layer ${layer}, expert ${expert} from its folder`, async () => {
         const mlp = await load(family, { layer, expert });
         assertClose(mlp.forward(x), values(io, `${key}/expert.${expert}.y`), 'y');
+        // So large that gpt-oss clamps both gate and up.
+        const large = `${key}/expert.${expert}.y_for_12x`;
+        if (family === 'gpt_oss') {
+          assertClose(mlp.forward(x.map((each) => 12 * each)), values(io, large), large);
+        }
         mlp.dispose();
       });
     }
@@ -108,14 +110,16 @@ for (const { family, mlps } of rows) {
   });
 }
 
-test('gpt_oss: every expert is listed as it is stored, and refused by name for its formula', async () => {
+test('gpt_oss: every expert is listed as it is stored, with its limit, shift and sigmoid', async () => {
   const { mlps } = await openCheckpoint(`${server.origin}/gpt_oss/`, { runtime });
   assert.equal(mlps.length, 2 * EXPERTS);
-  for (const { fused, transposed, bias, refusal } of mlps) {
+  for (const { fused, transposed, bias, act, actSource, variant, refusal } of mlps) {
     assert.deepEqual([fused, transposed, bias], ['interleaved', true, true]);
-    assert.match(String(refusal), /gpt-oss computes .* not the plain formula/);
+    // Its config's hidden_act says silu, and its code knows better.
+    assert.deepEqual([act, actSource], ['quick_gelu', 'family']);
+    assert.deepEqual(variant, { limit: 7, upShift: 1 });
+    assert.equal(refusal, null);
   }
-  await assert.rejects(load('gpt_oss', { layer: 0, expert: 0 }), { code: 'ERR_UNSUPPORTED' });
 });
 
 test('every naming that is claimed as supported has a golden of the family itself', () => {

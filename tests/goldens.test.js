@@ -1,13 +1,13 @@
-// Forward passes and traces against Hugging Face's LlamaMLP and GemmaMLP in float64 (fixtures/goldens/mlp).
+// Forward passes and traces against Hugging Face's LlamaMLP, GemmaMLP and Gemma3nTextMLP in float64 (fixtures/goldens/mlp).
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assertClose, loadGolden, plainCases, tensor, values } from './helpers/goldens.js';
+import { assertClose, goldenCases, loadGolden, tensor, values } from './helpers/goldens.js';
 
-const cases = plainCases();
+const cases = goldenCases();
 
 test('the golden cases are all there', () => {
-  assert.equal(cases.length, 40);
+  assert.equal(cases.length, 41);
   assert.deepEqual([...new Set(cases.map(({ act }) => act))].sort(), [
     'gelu',
     'gelu_new',

@@ -7,8 +7,8 @@ import {
   assertClose,
   assertWithin,
   FLOAT64_TOLERANCE,
+  goldenCases,
   loadGolden,
-  plainCases,
   values,
 } from './helpers/goldens.js';
 import { float64Runtime } from './helpers/numbers.js';
@@ -16,7 +16,7 @@ import { float64Runtime } from './helpers/numbers.js';
 const float64 = await float64Runtime();
 after(() => float64.dispose());
 
-const cases = plainCases();
+const cases = goldenCases();
 
 for (const golden of cases) {
   const names = ['x', ...golden.parameters];

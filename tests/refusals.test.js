@@ -143,10 +143,16 @@ for (const [
   words,
 ] of /** @type {[string, Record<string, unknown>, Tensors, RegExp][]} */ ([
   [
-    'Gemma 3n in a sparse layer',
-    { model_type: 'gemma3n_text', activation_sparsity_pattern: [0.95] },
+    'Gemma 3n with a sparsity pattern that ends before the layer',
+    { model_type: 'gemma3n_text', activation_sparsity_pattern: [] },
     {},
     /Gemma 3n/,
+  ],
+  [
+    'gpt-oss with another swiglu_alpha',
+    { model_type: 'gpt_oss', swiglu_alpha: 1.5 },
+    {},
+    /gpt-oss computes another sigmoid/,
   ],
   [
     'Falcon-H1 with multipliers',
@@ -175,6 +181,13 @@ for (const [
     assert.match(error.message, /not the plain formula/);
   });
 }
+
+test('a sparse layer of Gemma 3n and gpt-oss with a limit of its own are what they compute', async () => {
+  const sparse = { model_type: 'gemma3n_text', activation_sparsity_pattern: [0.9] };
+  assert.deepEqual((await load(llama, sparse)).variant, { sparsity: 0.9 });
+  const limited = await load(llama, { model_type: 'gpt_oss', swiglu_limit: 5 });
+  assert.deepEqual([limited.variant, limited.act], [{ limit: 5, upShift: 1 }, 'quick_gelu']);
+});
 
 test('a dense layer of Gemma 3n and a Falcon-H1 without multipliers are the plain formula', async () => {
   assert.equal(

@@ -32,6 +32,7 @@ import { MOST_EXPERTS, partsOf, shapesOf } from './placement.js';
  * @property {boolean} transposed
  * @property {string} dtype of gate_proj.weight as stored
  * @property {number} byteLength of all its parameters as stored
+ * @property {import('./variant.js').Variant | null} variant what it computes besides the plain formula, or null
  * @property {string | null} refusal why it cannot be loaded, or null
  */
 /** @typedef {{ mlp: FoundMLP, error: GatedMLPError | null, parts: Part[] }} Description */
@@ -85,10 +86,13 @@ function describeOne(group, expert, contents, hints) {
   const unknownOrder = 'gateUp' in group.names && storage.fused === null;
   const parts =
     shapes.error || unknownOrder ? [] : partsOf(group, expert, contents, storage, shapes);
-  const activation = activationIn(config, where, types, group.naming, hints.act);
+  const family = VARIANTS.find((v) => v.types === null || v.types.some((t) => types.includes(t)));
+  const variant = family?.of(config, group.layer) ?? null;
+  const naming = family?.act ? { ...group.naming, fixedAct: family.act } : group.naming;
+  const activation = activationIn(config, where, types, naming, hints.act);
   const error =
     quantised(group, contents) ??
-    variant(group, contents, config, types) ??
+    notPlain(group, contents, variant === 'other' ? family : undefined) ??
     storage.error ??
     shapes.error ??
     (isText ? widthError(group, shapes, contents, config, types) : null) ??
@@ -111,6 +115,7 @@ function describeOne(group, expert, contents, hints) {
         (sum, p) => sum + p.rows * p.cols * bytesPerElement(p.tensor, contents),
         0,
       ),
+      variant: variant === 'other' ? null : variant,
       refusal: error?.message ?? null,
     },
     error,
@@ -182,19 +187,15 @@ function quantised({ names, module }, { has }) {
 /**
  * @param {Group} group
  * @param {Contents} contents
- * @param {Record<string, unknown>} config
- * @param {string[]} types
+ * @param {(typeof VARIANTS)[number] | undefined} other a family whose formula is another
  */
-function variant({ module, layer }, { has }, config, types) {
+function notPlain({ module }, { has }, other) {
   const norm = INNER_NORMS.find((name) => has(`${module}.${name}.weight`));
   if (norm)
     return unsupported(`${module}: a norm inside the MLP (${norm}) is not the plain formula`);
-  const found = VARIANTS.find(
-    (v) => (v.types === null || v.types.some((t) => types.includes(t))) && v.applies(config, layer),
-  );
-  return found
+  return other
     ? unsupported(
-        `${module}: ${found.name} computes ${found.formula}, which is not the plain formula`,
+        `${module}: ${other.name} computes ${other.formula}, which is not the plain formula`,
       )
     : null;
 }

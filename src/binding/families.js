@@ -25,7 +25,7 @@
  *   others; the config says how many there are
  * @property {Order[]} [orders] of fused ones
  * @property {'gelu_new' | 'gelu' | 'silu' | null} [act] where the config does not name one; null: it must be given
- * @property {'silu'} [fixedAct] whatever the config says
+ * @property {'silu' | 'quick_gelu'} [fixedAct] whatever the config says
  * @property {string} [golden] of separate matrices
  */
 
@@ -149,51 +149,54 @@ export const NAMINGS = [
 ];
 
 /**
- * Families whose formula is not the plain one, although their names are. `applies` decides by config and layer.
- * `types` null: any.
- * @type {{ name: string, formula: string, types: string[] | null, applies: (config: Record<string, unknown>, layer: number | null) => boolean }[]}
+ * Families whose formula is not the plain one, although their names are. `types` null: any. `of`, by config and layer: what
+ * they compute besides, null where that is nothing, or 'other' where it cannot be computed here.
+ * @type {{ name: string, formula?: string, types: string[] | null, act?: 'quick_gelu', of: (config: Record<string, unknown>, layer: number | null) => import('./variant.js').Variant | null | 'other' }[]}
  */
 export const VARIANTS = [
   {
+    // gate * sigmoid(1.702 * gate) whatever hidden_act says.
     name: 'gpt-oss',
-    formula: '(up + 1) * gate * sigmoid(1.702 * gate) of clamped halves',
+    formula: 'another sigmoid, by its swiglu_alpha',
     types: ['gpt_oss'],
-    applies: () => true,
+    act: 'quick_gelu',
+    of: ({ swiglu_limit = 7, swiglu_alpha = 1.702 }) =>
+      swiglu_alpha === 1.702 ? { limit: Number(swiglu_limit), upShift: 1 } : 'other',
   },
   {
     name: 'Gemma 3n',
-    formula: 'relu(gate - (mean + std * quantile)) before the activation',
+    formula: 'an activation_sparsity_pattern that says nothing of this layer',
     types: ['gemma3n', 'gemma3n_text'],
-    applies: (config, layer) => {
-      const pattern = config.activation_sparsity_pattern;
-      if (typeof pattern === 'number') return pattern > 0;
-      return !Array.isArray(pattern) || layer === null || !(Number(pattern[layer]) === 0);
+    of: ({ activation_sparsity_pattern: pattern }, layer) => {
+      const sparsity = Array.isArray(pattern) ? pattern[layer ?? -1] : pattern;
+      if (typeof sparsity !== 'number') return 'other';
+      return sparsity > 0 ? { sparsity } : null;
     },
   },
   {
     name: 'Falcon-H1',
     formula: 'gate and output multiplied by mlp_multipliers',
     types: ['falcon_h1'],
-    applies: (config) =>
-      !Array.isArray(config.mlp_multipliers) || config.mlp_multipliers.some((m) => Number(m) !== 1),
+    of: ({ mlp_multipliers: m }) =>
+      Array.isArray(m) && m.every((each) => Number(each) === 1) ? null : 'other',
   },
   {
     name: 'Inkling',
     formula: 'the output multiplied by a learned global_scale',
     types: ['inkling', 'inkling_text', 'inkling_mm_model'],
-    applies: () => true,
+    of: () => 'other',
   },
   {
     name: 'DeepSeek V4',
     formula: 'gate and up clamped before the activation',
     types: ['deepseek_v4'],
-    applies: () => true,
+    of: () => 'other',
   },
   {
     name: 'a config with swiglu_limit (MiniMax M3 and others)',
     formula: 'gate and up clamped before the activation',
     types: null,
-    applies: ({ swiglu_limit, swiglu_limits }) => Boolean(swiglu_limit ?? swiglu_limits),
+    of: ({ swiglu_limit, swiglu_limits }) => ((swiglu_limit ?? swiglu_limits) ? 'other' : null),
   },
 ];
 

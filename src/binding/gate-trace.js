@@ -63,17 +63,17 @@ export class GateTrace {
     }
   }
 
-  /** gate_proj(x): what the activation sees. [tokens, dFf], a copy */
+  /** gate_proj(x). [tokens, dFf], a copy */
   get gate() {
     return this.#copy('gate', this.mlp.dFf);
   }
 
-  /** act(gate), held values included. [tokens, dFf], a copy */
+  /** act(gate), held values included; of a variant after its limit and cut. [tokens, dFf], a copy */
   get act() {
     return this.#copy('act', this.mlp.dFf);
   }
 
-  /** up_proj(x). [tokens, dFf], a copy */
+  /** up_proj(x); of a variant after its limit and shift. [tokens, dFf], a copy */
   get up() {
     return this.#copy('up', this.mlp.dFf);
   }

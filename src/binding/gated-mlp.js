@@ -12,6 +12,7 @@ import { loader, openCheckpoint } from './loader.js';
 import { PCG32 } from './pcg32.js';
 import { defaultRuntime, wasmOf } from './runtime.js';
 import { parameterShapes, readStateDict, writeSafetensors } from './state-dict.js';
+import { vary } from './variant.js';
 import { LINEARS, packParts, streamParts } from './weights.js';
 
 /** @typedef {import('./arrays.js').RealArray} RealArray */
@@ -20,6 +21,7 @@ import { LINEARS, packParts, streamParts } from './weights.js';
 /** @typedef {import('./runtime.js').Runtime} Runtime */
 /** @typedef {import('./wasm.js').Wasm} Wasm */
 /** @typedef {import('./held-dtype.js').HeldDtype} HeldDtype */
+/** @typedef {import('./variant.js').Variant} Variant */
 
 /**
  * @typedef {object} ForwardOptions
@@ -48,6 +50,7 @@ export class GatedMLP {
    * @param {object} [options]
    * @param {string} [options.act] Hugging Face spelling, default 'silu'
    * @param {boolean} [options.bias]
+   * @param {Variant} [options.variant] default: the plain formula
    * @param {PCG32} [options.rng] the generator, which is advanced; default a fresh PCG32(0)
    * @param {HeldDtype} [options.dtype] how weights are held; default what the runtime computes in. 'q8_0' and 'q4_1' are
    *   ggml's blocks of 32: 8.5 and 5 bits a weight, rounded to them when they are loaded
@@ -57,7 +60,7 @@ export class GatedMLP {
   static async create(
     d,
     dFf,
-    { act = 'silu', bias = false, rng = new PCG32(0), dtype, runtime } = {},
+    { act = 'silu', bias = false, rng = new PCG32(0), dtype, variant, runtime } = {},
   ) {
     integer(d, 'd');
     integer(dFf, 'dFf');
@@ -71,6 +74,7 @@ export class GatedMLP {
       Boolean(bias),
       dtype ?? nativeDtype(wasmOf(home)),
       null,
+      variant,
     );
     mlp.#initialize(rng);
     return mlp;
@@ -101,7 +105,8 @@ export class GatedMLP {
    * @property {boolean} [transposed] the same, for its orientation
    * @property {AbortSignal} [signal]
    * @property {import('./checkpoint.js').OnProgress} [onProgress]
-   * @property {(preview: GatePreview) => void} [onGateRows] called while gate_proj lands, before anything is verified
+   * @property {(preview: GatePreview) => void} [onGateRows] called while gate_proj lands, before anything is verified;
+   *   not for a sparse gate, whose act depends on all rows
    * @property {Runtime} [runtime] default: the checkpoint's
    *
    * @param {import('./checkpoint.js').Checkpoint} checkpoint
@@ -115,6 +120,7 @@ export class GatedMLP {
     const found = resolveMLP(checkpoint, options);
     const home = options.runtime ?? checkpoint.runtime;
     const dtype = options.dtype ?? heldFor(found.parts, nativeDtype(wasmOf(home)));
+    const preview = found.variant?.sparsity ? undefined : onGateRows;
     const source = { ...found.source, actSource: found.actSource };
     const mlp = new GatedMLP(
       home,
@@ -124,6 +130,7 @@ export class GatedMLP {
       found.bias,
       dtype,
       source,
+      found.variant,
     );
     try {
       await streamParts(
@@ -131,10 +138,10 @@ export class GatedMLP {
         mlp.#linears(),
         found.parts,
         (wanted) => streamTensors(checkpoint, wanted, { signal, onProgress }),
-        onGateRows &&
+        preview &&
           ((parameter, rows) => {
             if (parameter === 'gate_proj.weight')
-              onGateRows(new GatePreview(rows, (x) => mlp.#gates(x, rows)));
+              preview(new GatePreview(rows, (x) => mlp.#gates(x, rows)));
           }),
       );
     } catch (error) {
@@ -153,8 +160,9 @@ export class GatedMLP {
    * @param {boolean} bias
    * @param {HeldDtype} dtype
    * @param {Record<string, unknown> | null} source
+   * @param {Variant | null} [variant]
    */
-  constructor(runtime, d, dFf, act, bias, dtype, source) {
+  constructor(runtime, d, dFf, act, bias, dtype, source, variant = null) {
     const wasm = wasmOf(runtime);
     const code = heldCode(wasm, dtype);
     const bytes = wasm.exports.mlp_bytes(d, dFf, code, bias ? 1 : 0);
@@ -170,6 +178,7 @@ export class GatedMLP {
     const address = wasm.exports.mlp_create(d, dFf, activation, code, bias ? 1 : 0);
     this.#address = wasm.adopt(address, Number(bytes), what, this);
     this.#runtime = runtime;
+    if (variant) vary(wasm, this.#address, variant);
     /** Width of x and y. */
     this.d = d;
     /** Hidden width: the number of units. */
@@ -181,6 +190,8 @@ export class GatedMLP {
     this.dtype = dtype;
     /** What it was loaded from: { url, revision, tensors, actSource }; null for one made by create. */
     this.source = source;
+    /** What it computes besides the plain formula, or null. */
+    this.variant = variant;
     if (Symbol.dispose) {
       Object.defineProperty(this, Symbol.dispose, { value: () => this.dispose() });
     }
@@ -291,11 +302,12 @@ export class GatedMLP {
 
   /**
    * Gradients of sum(forward(x) * gradOutput) for x and every parameter, in Hugging Face's names.
-   * @param {RealInput | GateTrace} x from a trace nothing is computed again, and the derivative is that of what was
+   * @param {RealInput | GateTrace} x from a trace nothing is computed again (unless it is a variant), and the derivative is that of what was
    *   computed there: a held act is a constant
    * @param {RealInput} gradOutput [..., d]
    * @param {object} [options]
-   * @param {[number, number]} [options.units] a slice of the hidden width; rows and columns of other units stay 0
+   * @param {[number, number]} [options.units] a slice of the hidden width; rows and columns of other units stay 0, but
+   *   for those of a sparse gate
    * @returns {Record<string, RealArray>} fresh arrays: x, 'gate_proj.weight', ...
    */
   backward(x, gradOutput, { units } = {}) {

@@ -19,6 +19,7 @@ import { isSelected, whyNone } from './scan.js';
  * @property {boolean} bias
  * @property {import('./families.js').FusedOrder | null} fused
  * @property {boolean} transposed
+ * @property {import('./variant.js').Variant | null} variant
  * @property {string} dtype as stored
  * @property {number} byteLength
  * @property {import('./weights.js').Part[]} parts

@@ -220,14 +220,21 @@ EXPORT(mlp_create) gated_mlp *mlp_create(int32_t d, int32_t d_ff, int32_t activa
     gated_mlp *m = memory_alloc(mlp_bytes(d, d_ff, dtype, bias));
     if (m != NULL) {
         char *at = (char *)m + aligned(sizeof *m);
-        m->d = d;
-        m->d_ff = d_ff;
-        m->activation = activation;
+        *m = (gated_mlp){.d = d, .d_ff = d_ff, .activation = activation};
         m->gate_proj = place_linear(d_ff, d, dtype, bias, &at);
         m->up_proj = place_linear(d_ff, d, dtype, bias, &at);
         m->down_proj = place_linear(d, d_ff, dtype, bias, &at);
     }
     return m;
+}
+
+/* What is not plain about its formula; see struct gated_mlp. */
+EXPORT(mlp_vary) void mlp_vary(gated_mlp *m, real limit, real up_shift, int32_t sparse,
+                               real cutoff) {
+    m->limit = limit;
+    m->up_shift = up_shift;
+    m->sparse = sparse;
+    m->cutoff = cutoff;
 }
 
 /* which: 0 gate_proj, 1 up_proj, 2 down_proj */

@@ -11,14 +11,16 @@ typedef struct {
     uint64_t bytes;
     real *x;      /* x in groups */
     real *hidden; /* [tokens, d_ff] as A of down, whole panels */
-    real *gate;   /* tiles; `gate` becomes act, then hidden */
+    real *gates;  /* where the gate is sparse, as all of it has to be known first: its tiles */
+    gate_statistics *statistics;
+    real *gate; /* tiles; `gate` becomes act, then hidden */
     real *up;
     real *strip;
 } forward_scratch;
 
 static const gated_mlp_team ALONE = {.member = 0, .members = 1, .wait = NULL, .barrier = NULL};
 
-/* The hidden values, which a team shares, and behind them what each member has for itself. */
+/* The hidden values and gates, which a team shares, and behind them what each member has for itself. */
 static forward_scratch lay_out(const gated_mlp *m, int32_t tokens, const gated_mlp_team *team,
                                void *scratch) {
     const int32_t block = block_rows(tokens);
@@ -26,12 +28,14 @@ static forward_scratch lay_out(const gated_mlp *m, int32_t tokens, const gated_m
     scratch_cursor cursor = {scratch, 0};
     forward_scratch s = {0};
     s.hidden = take(&cursor, rows, (uint64_t)panel_count(m->d_ff) * PANEL);
+    s.gates = take(&cursor, rows, m->sparse ? (uint64_t)panel_count(m->d_ff) * PANEL : 0);
     for (int32_t member = 0; member < team->members; member++) {
         forward_scratch own = s;
         own.x = take(&cursor, rows, (uint64_t)panel_count(m->d) * PANEL);
         own.gate = take(&cursor, rows, PANEL);
         own.up = take(&cursor, rows, PANEL);
         own.strip = take(&cursor, 1, STRIP_REALS);
+        own.statistics = take_statistics(&cursor, m, rows);
         if (member == team->member) {
             s = own;
         }
@@ -77,19 +81,6 @@ static void keep(real *record, const real *tile, const mlp_call *call, const tok
     }
 }
 
-/* Units of the tile that are not in the slice become 0: down may read whole panels. */
-static void clear_outside(real *tile, const mlp_call *call, const token_block *block,
-                          int32_t panel) {
-    const column_range units = units_in_slice(call, panel);
-    if (units.end - units.begin == PANEL) {
-        return;
-    }
-    for (int32_t r = 0; r < block->x.rows; r++, tile += PANEL) {
-        memset(tile, 0, (size_t)units.begin * sizeof(real));
-        memset(tile + units.end, 0, (size_t)(PANEL - units.end) * sizeof(real));
-    }
-}
-
 /* First stage: hidden = act(gate(x)) * up(x), panels [panels.begin, panels.end) of it. */
 static void forward_hidden(const row_block *hidden, const mlp_call *call, const token_block *block,
                            column_range panels, const forward_scratch *s) {
@@ -97,14 +88,15 @@ static void forward_hidden(const row_block *hidden, const mlp_call *call, const 
     for (int32_t p = panels.begin; p < panels.end; p++) {
         units_project(s->gate, s->up, call, block, p, s->strip);
         keep(call->record.gate, s->gate, call, block, p);
+        vary_ups(s->up, call->mlp, block->x.rows);
         keep(call->record.up, s->up, call, block, p);
         units_activate(act, s->gate, call, block, p);
         keep(call->record.act, act, call, block, p);
-        for (int32_t i = 0; i < hidden->rows * PANEL; i++) {
-            act[i] *= s->up[i];
+        for (int32_t i = 0; i < hidden->rows * PANEL; i += LANES) {
+            v_store(act + i, v_load(act + i) * v_load(s->up + i));
         }
         keep(call->record.hidden, act, call, block, p);
-        clear_outside(act, call, block, p);
+        units_clear_outside(act, call, block, p);
         pack_columns(s->hidden, hidden, p * PANEL, act, PANEL, PANEL);
     }
 }
@@ -160,14 +152,21 @@ gated_mlp_status gated_mlp_forward_member(real *y, const real *x, const gated_ml
         return GATED_MLP_ERR_OVERFLOW;
     }
     const column_range unit_panels = share(panels_in_slice(&call), team);
+    const column_range gate_panels = share((column_range){0, panel_count(m->d_ff)}, team);
     const column_range output_panels = share((column_range){0, panel_count(m->d)}, team);
     for (int32_t t = 0; t < tokens; t += ROW_BLOCK) {
         const size_t start = (size_t)t * (size_t)m->d;
         const int32_t rows = min_i32(ROW_BLOCK, tokens - t);
         const token_block block = {t,
-                                   pack_row_block(s.x, x + start, rows, m->d, m->gate_proj.dtype)};
+                                   pack_row_block(s.x, x + start, rows, m->d, m->gate_proj.dtype),
+                                   s.gates, s.statistics};
         const row_block hidden =
             row_block_in(s.hidden, rows, panel_count(m->d_ff) * PANEL, m->down_proj.dtype);
+        if (m->sparse) {
+            units_project_gates(&call, &block, gate_panels, s.strip);
+            wait_for_all(team);
+            units_measure_gates(&call, &block);
+        }
         forward_hidden(&hidden, &call, &block, unit_panels, &s);
         wait_for_all(team); /* down reads every unit's hidden value */
         forward_down(y + start, &hidden, &call, output_panels, &s);

@@ -172,6 +172,19 @@ typedef struct {
     linear gate_proj;   /* d -> d_ff */
     linear up_proj;     /* d -> d_ff; block-quantised if gate_proj is */
     linear down_proj;   /* d_ff -> d */
+
+    /* What some families do to gate and up before the product; all 0: nothing.
+     *
+     * limit > 0: act = f(min(gate, limit)), and up counts as clamp(up, -limit, limit).
+     * up_shift is added to up then. gpt-oss: limit 7, up_shift 1, f quick_gelu.
+     *
+     * sparse: act = f(max(0, gate - (mean + cutoff * deviation))), mean and (population) standard
+     * deviation being those of the token's gates over all d_ff units, whatever the slice. Gemma 3n:
+     * cutoff 1.645, which shuts 95 % of normal gates. With a limit it comes before that. */
+    real limit;
+    real up_shift;
+    real cutoff;
+    int32_t sparse;
 } gated_mlp;
 
 /* act(gate) of one unit forced to a value, at one token or (token = -1) at all of them. 0 shuts
@@ -199,7 +212,8 @@ typedef struct {
 gated_mlp_options gated_mlp_defaults(const gated_mlp *m);
 
 /* What happens inside, for those who look: each is [tokens, d_ff] or NULL. Units outside the
- * slice are left alone. `act` is what was used: held values included. */
+ * slice are left alone. `gate` is gate_proj's output; `act` and `up` are the factors of hidden as
+ * they were used: held values, limit and shift included. */
 typedef struct {
     real *gate;
     real *act;
@@ -209,7 +223,7 @@ typedef struct {
 
 /* Gradients of sum(y * d_y), each accumulated with +=, each NULL if it is not wanted. Weights
  * are row-major in Hugging Face's shapes. Rows, columns and entries of units outside the slice
- * are left alone. */
+ * are left alone, but for gate_weight and gate_bias of a sparse MLP: all its gates count. */
 typedef struct {
     real *x;           /* [tokens, d] */
     real *gate_weight; /* [d_ff, d] */
@@ -248,8 +262,9 @@ gated_mlp_status gated_mlp_forward_member(real *y, const real *x, const gated_ml
 
 /* Backward of exactly the forward that `options` describes (scale included; accumulate has no
  * part in it): a held act is a constant, another activation is differentiated as what it is.
- * record: gate, act and up of that forward (hidden is not read); without it, or without one of
- * the three, they are computed again. */
+ * record: gate, act and up of that forward (hidden is not read); without it, without one of the
+ * three, or where the MLP has a limit, a shift or is sparse, they are computed again. A clamp has
+ * slope 1 at its ends and the cut slope 0 at its own, as in PyTorch. */
 gated_mlp_status gated_mlp_backward(const gated_mlp_gradients *gradients, const real *d_y,
                                     const real *x, const gated_mlp *m, int32_t tokens,
                                     const gated_mlp_options *options,

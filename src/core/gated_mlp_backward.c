@@ -3,7 +3,8 @@
  * Per row block of tokens and panel of 32 units: gate, act and up come from the record or are
  * computed again; the hidden gradient, d_gate and d_up are tiles, from which the weights' gradients
  * take what they need while the tiles are in L1. d_gate and d_up of all units are kept packed for
- * d_x, which sums over them. Called through exports.c.
+ * d_x, which sums over them. Of a sparse MLP d_gate is known when all panels have been seen: its
+ * mean and deviation are every unit's. Called through exports.c.
  *
  *     d_hidden = scale d_y down          d_down += (d_y)^T (scale hidden)
  *     d_gate = d_hidden up f'(gate)      d_up = d_hidden act
@@ -20,11 +21,16 @@ typedef struct {
     real *d_y_tiles;
     real *d_gate_groups;
     real *d_up_groups;
-    real *gate; /* tiles from here on; gate becomes f'(gate), then d_gate */
+    real *gate; /* tiles from here on */
     real *act;
     real *up;
+    real *raw_up;   /* up_proj's output: `up` itself where the MLP is plain */
+    real *d_gate;   /* first f'(gate); `gate` itself where the MLP is plain */
     real *d_hidden; /* becomes d_up */
     real *strip;
+    real *gates; /* where the gate is sparse, all tiles: gates and d_gates */
+    real *d_gates;
+    gate_statistics *statistics;
 } backward_scratch;
 
 static backward_scratch lay_out(const gated_mlp *m, int32_t tokens, void *scratch) {
@@ -44,6 +50,11 @@ static backward_scratch lay_out(const gated_mlp *m, int32_t tokens, void *scratc
     s.up = take(&cursor, rows, PANEL);
     s.d_hidden = take(&cursor, rows, PANEL);
     s.strip = take(&cursor, 1, STRIP_REALS);
+    s.raw_up = is_plain(m) ? s.up : take(&cursor, rows, PANEL);
+    s.d_gate = is_plain(m) ? s.gate : take(&cursor, rows, PANEL);
+    s.gates = take(&cursor, rows, m->sparse ? d_ff : 0);
+    s.d_gates = take(&cursor, rows, m->sparse ? d_ff : 0);
+    s.statistics = take_statistics(&cursor, m, rows);
     s.bytes = scratch_total(&cursor);
     return s;
 }
@@ -65,28 +76,29 @@ static void recall(real *tile, const real *record, const mlp_call *call, const t
     }
 }
 
-/* act, up and, in `gate`, f'(gate) */
-static void find_units(const mlp_call *call, const token_block *block, int32_t panel,
+/* act, up and, in d_gate, f'(gate) */
+static void find_units(real *d_gate, const mlp_call *call, const token_block *block, int32_t panel,
                        const backward_scratch *s) {
     const gated_mlp_record *record = &call->record;
-    if (record->gate != NULL && record->act != NULL && record->up != NULL) {
+    if (is_plain(call->mlp) && record->gate != NULL && record->act != NULL && record->up != NULL) {
         recall(s->gate, record->gate, call, block, panel);
         recall(s->act, record->act, call, block, panel);
         recall(s->up, record->up, call, block, panel);
     } else {
-        units_project(s->gate, s->up, call, block, panel, s->strip);
+        units_project(s->gate, s->raw_up, call, block, panel, s->strip);
         units_activate(s->act, s->gate, call, block, panel);
     }
-    activation_derivative(s->gate, s->gate, call->options.activation,
-                          (int64_t)block->x.rows * PANEL);
-    units_hold(s->gate, call, block, panel, 1);
+    if (!is_plain(call->mlp)) {
+        memcpy(s->up, s->raw_up, (size_t)(block->x.rows * PANEL) * sizeof(real));
+        vary_ups(s->up, call->mlp, block->x.rows);
+    }
+    units_slope(d_gate, s->gate, call, block, panel);
 }
 
 /* d_weight [.., in] of a panel's units += d_units^T x */
 static void add_projection_gradient(real *d_weight, real *d_bias, const real *d_units,
                                     const mlp_call *call, const token_block *block, int32_t panel,
-                                    const real *x_tiles) {
-    const column_range units = units_in_slice(call, panel);
+                                    column_range units, const real *x_tiles) {
     const int32_t rows = block->x.rows, d = call->mlp->d;
     if (d_bias != NULL) {
         add_column_sums(d_bias + panel * PANEL + units.begin, d_units + units.begin, PANEL, rows,
@@ -108,8 +120,9 @@ static void add_down_gradient(real *d_weight, const mlp_call *call, const token_
                               int32_t panel, const backward_scratch *s) {
     const int32_t rows = block->x.rows, d = call->mlp->d;
     const size_t d_ff = (size_t)call->mlp->d_ff;
-    for (int32_t i = 0; i < rows * PANEL; i++) {
-        s->d_hidden[i] = s->act[i] * s->up[i] * call->options.scale;
+    const vreal scale = v_splat(call->options.scale);
+    for (int32_t i = 0; i < rows * PANEL; i += LANES) {
+        v_store(s->d_hidden + i, v_load(s->act + i) * v_load(s->up + i) * scale);
     }
     for (int32_t o = 0; o < d; o += PANEL) {
         outer_product(d_weight + (size_t)o * d_ff + panel * PANEL, d_ff,
@@ -119,28 +132,71 @@ static void add_down_gradient(real *d_weight, const mlp_call *call, const token_
     }
 }
 
+/* A panel's finished d_gate [rows][PANEL]: into the gradients, and kept for d_x. */
+static void add_gate_gradient(const gated_mlp_gradients *g, const mlp_call *call,
+                              const token_block *block, int32_t panel, column_range units,
+                              const real *d_gate, const backward_scratch *s) {
+    add_projection_gradient(g->gate_weight, g->gate_bias, d_gate, call, block, panel, units,
+                            s->x_tiles);
+    if (g->x != NULL) {
+        pack_rows(s->d_gate_groups + panel * PANEL * GROUP, panel_count(call->mlp->d_ff) * PANEL,
+                  d_gate, PANEL, block->x.rows, PANEL);
+    }
+}
+
 static void backward_panel(const gated_mlp_gradients *g, const mlp_call *call,
                            const token_block *block, int32_t panel, const backward_scratch *s) {
     const gated_mlp *m = call->mlp;
-    const int32_t rows = block->x.rows, cells = rows * PANEL;
-    find_units(call, block, panel, s);
+    const int32_t rows = block->x.rows;
+    const column_range units = units_in_slice(call, panel);
+    real *d_gate = m->sparse ? units_tile(s->d_gates, block, panel) : s->d_gate;
+    find_units(d_gate, call, block, panel, s);
     if (g->down_weight != NULL) {
         add_down_gradient(g->down_weight, call, block, panel, s);
     }
     const row_block d_y = {s->d_y_groups, rows, m->d, GROUP, 0};
     panel_product_transposed(s->d_hidden, &d_y, &m->down_proj, panel, 0, m->d, 0, s->strip);
-    for (int32_t i = 0; i < cells; i++) {
-        const real d_hidden = s->d_hidden[i] * call->options.scale;
-        s->gate[i] *= d_hidden * s->up[i];
-        s->d_hidden[i] = d_hidden * s->act[i];
+    const vreal scale = v_splat(call->options.scale);
+    for (int32_t i = 0; i < rows * PANEL; i += LANES) {
+        const vreal d_hidden = v_load(s->d_hidden + i) * scale;
+        v_store(d_gate + i, v_load(d_gate + i) * (d_hidden * v_load(s->up + i)));
+        v_store(s->d_hidden + i, d_hidden * v_load(s->act + i));
     }
-    add_projection_gradient(g->gate_weight, g->gate_bias, s->gate, call, block, panel, s->x_tiles);
-    add_projection_gradient(g->up_weight, g->up_bias, s->d_hidden, call, block, panel, s->x_tiles);
+    shut_ups(s->d_hidden, s->raw_up, m, rows);
+    add_projection_gradient(g->up_weight, g->up_bias, s->d_hidden, call, block, panel, units,
+                            s->x_tiles);
     if (g->x != NULL) {
-        const int32_t depth = panel_count(m->d_ff) * PANEL;
-        pack_rows(s->d_gate_groups + panel * PANEL * GROUP, depth, s->gate, PANEL, rows, PANEL);
-        pack_rows(s->d_up_groups + panel * PANEL * GROUP, depth, s->d_hidden, PANEL, rows, PANEL);
+        pack_rows(s->d_up_groups + panel * PANEL * GROUP, panel_count(m->d_ff) * PANEL, s->d_hidden,
+                  PANEL, rows, PANEL);
     }
+    if (m->sparse) {
+        units_clear_outside(d_gate, call, block, panel);
+        add_cutoff_gradient(block->statistics, d_gate, rows);
+    } else {
+        add_gate_gradient(g, call, block, panel, units, d_gate, s);
+    }
+}
+
+/* The gates of a sparse MLP, all panels: what they have done as parts of mean and deviation. */
+static void backward_gates(const gated_mlp_gradients *g, const mlp_call *call,
+                           const token_block *block, const backward_scratch *s) {
+    const int32_t d_ff = call->mlp->d_ff;
+    for (int32_t p = 0; p < panel_count(d_ff); p++) {
+        real *d_gate = units_tile(s->d_gates, block, p);
+        add_statistics_gradient(d_gate, units_tile(block->gates, block, p), call->mlp,
+                                block->statistics, block->x.rows);
+        add_gate_gradient(g, call, block, p, (column_range){0, min_i32(PANEL, d_ff - p * PANEL)},
+                          d_gate, s);
+    }
+}
+
+/* The first pass over a sparse MLP's gates. */
+static void begin_gates(const mlp_call *call, const token_block *block, const backward_scratch *s) {
+    const int32_t panels = panel_count(call->mlp->d_ff);
+    units_project_gates(call, block, (column_range){0, panels}, s->strip);
+    units_measure_gates(call, block);
+    memset(s->d_gates, 0,
+           (size_t)(units_tile(s->d_gates, block, panels) - s->d_gates) * sizeof(real));
 }
 
 /* d_x [tokens, d] += d_gate gate_proj + d_up up_proj */
@@ -151,8 +207,10 @@ static void add_input_gradient(real *d_x, const mlp_call *call, int32_t rows,
     const int32_t depth = panel_count(m->d_ff) * PANEL;
     const row_block d_gate = {s->d_gate_groups, rows, depth, GROUP, 0};
     const row_block d_up = {s->d_up_groups, rows, depth, GROUP, 0};
+    const int32_t gate_begin = m->sparse ? 0 : begin, gate_end = m->sparse ? m->d_ff : end;
     for (int32_t p = 0; begin < end && p < panel_count(m->d); p++) {
-        panel_product_transposed(s->act, &d_gate, &m->gate_proj, p, begin, end, 0, s->strip);
+        panel_product_transposed(s->act, &d_gate, &m->gate_proj, p, gate_begin, gate_end, 0,
+                                 s->strip);
         panel_product_transposed(s->act, &d_up, &m->up_proj, p, begin, end, 1, s->strip);
         write_tile(d_x + p * PANEL, (size_t)m->d, s->act, rows, min_i32(PANEL, m->d - p * PANEL), 1,
                    1);
@@ -178,12 +236,19 @@ gated_mlp_status gated_mlp_backward(const gated_mlp_gradients *gradients, const 
         const size_t start = (size_t)t * (size_t)d;
         const int32_t rows = min_i32(ROW_BLOCK, tokens - t);
         const token_block block = {
-            t, pack_row_block(s.x_groups, x + start, rows, d, m->gate_proj.dtype)};
+            t, pack_row_block(s.x_groups, x + start, rows, d, m->gate_proj.dtype), s.gates,
+            s.statistics};
         pack_tiles(s.x_tiles, x + start, rows, d);
         pack_rows(s.d_y_groups, d, d_y + start, (size_t)d, rows, d);
         pack_tiles(s.d_y_tiles, d_y + start, rows, d);
+        if (m->sparse) {
+            begin_gates(&call, &block, &s);
+        }
         for (int32_t p = panels.begin; p < panels.end; p++) {
             backward_panel(gradients, &call, &block, p, &s);
+        }
+        if (m->sparse) {
+            backward_gates(gradients, &call, &block, &s);
         }
         if (gradients->x != NULL) {
             add_input_gradient(gradients->x + start, &call, rows, &s);

@@ -22,7 +22,7 @@ static gated_mlp_status check_options(const gated_mlp_options *o, int32_t d_ff, 
 
 gated_mlp_status mlp_call_begin(mlp_call *call, const gated_mlp *m, int32_t tokens,
                                 const gated_mlp_options *options, const gated_mlp_record *record) {
-    if (m->d <= 0 || m->d_ff <= 0 || tokens < 0) {
+    if (m->d <= 0 || m->d_ff <= 0 || tokens < 0 || !(m->limit >= 0)) {
         return GATED_MLP_ERR_SHAPE;
     }
     call->mlp = m;
@@ -59,20 +59,38 @@ static void project(real *tile, const linear *l, const row_block *x, int32_t pan
     }
 }
 
+real *units_tile(real *tiles, const token_block *block, int32_t panel) {
+    return tiles + (size_t)panel * (size_t)padded_rows(block->x.rows) * PANEL;
+}
+
+void units_project_gates(const mlp_call *call, const token_block *block, column_range panels,
+                         real *strip) {
+    for (int32_t p = panels.begin; p < panels.end; p++) {
+        project(units_tile(block->gates, block, p), &call->mlp->gate_proj, &block->x, p, strip);
+    }
+}
+
+void units_measure_gates(const mlp_call *call, const token_block *block) {
+    for (int32_t r = 0; r < block->x.rows; r++) {
+        measure_gates(&block->statistics[r], units_tile(block->gates, block, 0) + r * PANEL,
+                      units_tile(block->gates, block, 1) - block->gates, call->mlp);
+    }
+}
+
 void units_project(real *gate, real *up, const mlp_call *call, const token_block *block,
                    int32_t panel, real *strip) {
-    project(gate, &call->mlp->gate_proj, &block->x, panel, strip);
+    if (call->mlp->sparse) {
+        memcpy(gate, units_tile(block->gates, block, panel),
+               (size_t)(block->x.rows * PANEL) * sizeof(real));
+    } else {
+        project(gate, &call->mlp->gate_proj, &block->x, panel, strip);
+    }
     project(up, &call->mlp->up_proj, &block->x, panel, strip);
 }
 
-void units_activate(real *act, const real *gate, const mlp_call *call, const token_block *block,
-                    int32_t panel) {
-    activation_forward(act, gate, call->options.activation, (int64_t)block->x.rows * PANEL);
-    units_hold(act, call, block, panel, 0);
-}
-
-void units_hold(real *tile, const mlp_call *call, const token_block *block, int32_t panel,
-                int derivative) {
+/* Sets the tile's cells that a hold covers: to the hold's value, or to 0 where `derivative`. */
+static void apply_holds(real *tile, const mlp_call *call, const token_block *block, int32_t panel,
+                        int derivative) {
     const gated_mlp_options *o = &call->options;
     for (int32_t i = 0; i < o->hold_count; i++) {
         const gated_mlp_hold *hold = &o->holds[i];
@@ -84,6 +102,43 @@ void units_hold(real *tile, const mlp_call *call, const token_block *block, int3
                 tile[r * PANEL + hold->unit % PANEL] = derivative ? 0 : hold->value;
             }
         }
+    }
+}
+
+void units_activate(real *act, const real *gate, const mlp_call *call, const token_block *block,
+                    int32_t panel) {
+    const gated_mlp *m = call->mlp;
+    if (!is_plain(m)) {
+        vary_gates(act, gate, m, block->statistics, block->x.rows);
+        gate = act;
+    }
+    activation_forward(act, gate, call->options.activation, (int64_t)block->x.rows * PANEL);
+    apply_holds(act, call, block, panel, 0);
+}
+
+void units_slope(real *slope, const real *gate, const mlp_call *call, const token_block *block,
+                 int32_t panel) {
+    const gated_mlp *m = call->mlp;
+    const int64_t cells = (int64_t)block->x.rows * PANEL;
+    if (is_plain(m)) {
+        activation_derivative(slope, gate, call->options.activation, cells);
+    } else {
+        vary_gates(slope, gate, m, block->statistics, block->x.rows);
+        activation_derivative(slope, slope, call->options.activation, cells);
+        shut_gates(slope, gate, m, block->statistics, block->x.rows);
+    }
+    apply_holds(slope, call, block, panel, 1);
+}
+
+void units_clear_outside(real *tile, const mlp_call *call, const token_block *block,
+                         int32_t panel) {
+    const column_range units = units_in_slice(call, panel);
+    if (units.end - units.begin == PANEL) {
+        return;
+    }
+    for (int32_t r = 0; r < block->x.rows; r++, tile += PANEL) {
+        memset(tile, 0, (size_t)units.begin * sizeof(real));
+        memset(tile + units.end, 0, (size_t)(PANEL - units.end) * sizeof(real));
     }
 }
 

@@ -2,12 +2,12 @@
  * share.
  *
  * A tile is [rows][PANEL] of the tokens of one row block. Called by gated_mlp.c and
- * gated_mlp_backward.c only.
+ * gated_mlp_backward.c only; variants.c has what is not plain about some families' formulas.
  */
 #ifndef GATED_MLP_UNITS_H
 #define GATED_MLP_UNITS_H
 
-#include "gemm.h"
+#include "variants.h"
 
 /* One call's settings, options filled in. */
 typedef struct {
@@ -20,23 +20,38 @@ typedef struct {
 gated_mlp_status mlp_call_begin(mlp_call *call, const gated_mlp *m, int32_t tokens,
                                 const gated_mlp_options *options, const gated_mlp_record *record);
 
-/* The tokens of one row block: the first one's index, and x as A. */
+/* The tokens of one row block: the first one's index, x as A, and where the gate is sparse all gates
+ * as tiles and what is known of each token's. */
 typedef struct {
     int32_t token;
     row_block x;
+    real *gates;
+    gate_statistics *statistics; /* [rows], or NULL */
 } token_block;
+
+/* Of a sparse MLP: the gates of panels [panels.begin, panels.end); then, when all are there, the
+ * statistics. */
+void units_project_gates(const mlp_call *call, const token_block *block, column_range panels,
+                         real *strip);
+void units_measure_gates(const mlp_call *call, const token_block *block);
+
+/* A panel's tile in a buffer that has all of them, such as block->gates. */
+real *units_tile(real *tiles, const token_block *block, int32_t panel);
 
 /* gate, up = the projections of x with their biases */
 void units_project(real *gate, real *up, const mlp_call *call, const token_block *block,
                    int32_t panel, real *strip);
 
-/* act = f(gate) with holds applied. act may be gate. */
+/* act = f(gate) with limit, cut and holds applied. act may be gate. */
 void units_activate(real *act, const real *gate, const mlp_call *call, const token_block *block,
                     int32_t panel);
 
-/* Sets the tile's cells that a hold covers: to the hold's value, or to 0 where `derivative`. */
-void units_hold(real *tile, const mlp_call *call, const token_block *block, int32_t panel,
-                int derivative);
+/* slope = its derivative. slope may be gate where the MLP is plain. */
+void units_slope(real *slope, const real *gate, const mlp_call *call, const token_block *block,
+                 int32_t panel);
+
+/* Units of the tile that are not in the slice become 0. */
+void units_clear_outside(real *tile, const mlp_call *call, const token_block *block, int32_t panel);
 
 /* The panel's columns that belong to the slice. */
 column_range units_in_slice(const mlp_call *call, int32_t panel);

@@ -70,10 +70,14 @@ export function readJson(name) {
   return JSON.parse(readFileSync(fixture(name), 'utf8'));
 }
 
+/** @returns {GoldenCase[]} */
+export function goldenCases() {
+  return readJson('goldens/index.json').mlp;
+}
+
 /** @returns {GoldenCase[]} the cases whose formula is down(act(gate(x)) * up(x)), nothing added */
 export function plainCases() {
-  const { mlp } = readJson('goldens/index.json');
-  return mlp.filter((/** @type {GoldenCase} */ each) => !each.activation_sparsity);
+  return goldenCases().filter((each) => !each.activation_sparsity);
 }
 
 /**
@@ -83,8 +87,8 @@ export function plainCases() {
  */
 export async function loadGolden(golden, runtime) {
   const tensors = readSafetensors(`goldens/mlp/${golden.case}.safetensors`);
-  const { act, d, f, bias = false } = golden;
-  const mlp = await GatedMLP.create(d, f, { act, bias, runtime });
+  const { act, d, f, bias = false, activation_sparsity: sparsity = 0 } = golden;
+  const mlp = await GatedMLP.create(d, f, { act, bias, runtime, variant: { sparsity } });
   mlp.loadStateDict(
     new Map(
       golden.parameters.map((name) => [

@@ -84,8 +84,8 @@ export const NAMED_FAULTS = [
   {
     name: 'up treated as a constant in backward',
     file: 'src/core/gated_mlp_backward.c',
-    find: 's->d_hidden[i] = d_hidden * s->act[i];',
-    replace: 's->d_hidden[i] = 0 * s->act[i];',
+    find: 'v_store(s->d_hidden + i, d_hidden * v_load(s->act + i));',
+    replace: 'v_store(s->d_hidden + i, v_splat(0) * v_load(s->act + i));',
     ...GRADIENTS,
   },
   {
@@ -196,6 +196,22 @@ export const OTHER_FAULTS = [
     title: 'a trace with holds on any cells is the forward of the definition with those cells set',
   },
   {
+    name: 'gpt-oss clamps up from above alone',
+    file: 'src/core/variants.c',
+    find: ': up[i] < -limit ? -limit : up[i]',
+    replace: ': up[i]',
+    test: 'families.test.js',
+    title: 'gpt_oss: layer 0, expert 0 from its folder',
+  },
+  {
+    name: "a sparse gate's deviation is taken as a constant",
+    file: 'src/core/variants.c',
+    find: '(1 + slope)',
+    replace: '(1 + 0 * slope)',
+    test: 'gradients.test.js',
+    title: "gemma3n_layer0: every gradient is Hugging Face's",
+  },
+  {
     name: "an expert's weight is ignored",
     file: 'src/core/gemm.c',
     find: 'const real value = scale * tile[j];',
@@ -220,9 +236,9 @@ export const OTHER_FAULTS = [
   },
   {
     name: "the gate's derivative is that of another activation than the trace's",
-    file: 'src/core/gated_mlp_backward.c',
-    find: 'activation_derivative(s->gate, s->gate, call->options.activation,',
-    replace: 'activation_derivative(s->gate, s->gate, call->mlp->activation,',
+    file: 'src/core/units.c',
+    find: 'activation_derivative(slope, gate, call->options.activation,',
+    replace: 'activation_derivative(slope, gate, m->activation,',
     test: 'gradcheck.test.js',
     title: 'a trace with another activation than silu: backward differentiates that one',
   },

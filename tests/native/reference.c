@@ -2,7 +2,8 @@
 #include "reference.h"
 
 #include <math.h>
-#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const double SQRT_2_OVER_PI = 0.79788456080286535588;
 static const double SQRT_HALF = 0.70710678118654752440;
@@ -68,23 +69,73 @@ static double dot(const double *x, const double *w, const double *bias, int32_t 
     return bias != NULL ? sum + *bias : sum;
 }
 
+/* What the activation sees of a gate: itself, but for a cut from below and a limit from above. */
+static double seen(const reference_mlp *m, double cutoff, double gate) {
+    const double above = m->sparse ? fmax(0, gate - cutoff) : gate;
+    return m->limit > 0 ? fmin(above, m->limit) : above;
+}
+
+static double seen_slope(const reference_mlp *m, double cutoff, double gate) {
+    const int cut = m->sparse && gate - cutoff <= 0;
+    const int limited = m->limit > 0 && (m->sparse ? gate - cutoff : gate) > m->limit;
+    return !cut && !limited;
+}
+
+static double clamp(double v, double limit) {
+    return limit > 0 ? fmax(-limit, fmin(v, limit)) : v;
+}
+
+static double mean_of(const double *v, int32_t n) {
+    double sum = 0;
+    for (int32_t i = 0; i < n; i++) {
+        sum += v[i];
+    }
+    return sum / n;
+}
+
+static double deviation_of(const double *v, int32_t n) {
+    double sum = 0;
+    for (int32_t i = 0; i < n; i++) {
+        sum += (v[i] - mean_of(v, n)) * (v[i] - mean_of(v, n));
+    }
+    return sqrt(sum / n);
+}
+
+static double cutoff_of(const reference_mlp *m, const double *gates) {
+    return m->sparse ? mean_of(gates, m->d_ff) + m->cutoff * deviation_of(gates, m->d_ff) : 0;
+}
+
+static double up_of(const reference_mlp *m, const double *token, int32_t i) {
+    return dot(token, m->up_weight + i * m->d, m->up_bias ? m->up_bias + i : NULL, m->d);
+}
+
 static int32_t activation_of(const reference_mlp *m, const gated_mlp_options *o) {
     return o->activation == -1 ? m->activation : o->activation;
 }
 
+/* gates [d_ff] = gate_proj of one token */
+static void gates_of(double *gates, const reference_mlp *m, const double *token) {
+    for (int32_t i = 0; i < m->d_ff; i++) {
+        const double *row = m->gate_weight + i * m->d;
+        gates[i] = dot(token, row, m->gate_bias ? m->gate_bias + i : NULL, m->d);
+    }
+}
+
 void reference_forward(double *y, const reference_record *record, const double *x,
                        const reference_mlp *m, int32_t tokens, const gated_mlp_options *o) {
+    double *gates = malloc((size_t)m->d_ff * sizeof *gates);
     for (int32_t t = 0; t < tokens; t++) {
+        const double *token = x + t * m->d;
+        gates_of(gates, m, token);
+        const double cutoff = cutoff_of(m, gates);
         for (int32_t i = o->unit_begin; i < o->unit_end; i++) {
-            const double *gate_row = m->gate_weight + i * m->d, *up_row = m->up_weight + i * m->d;
             const int32_t at = t * m->d_ff + i;
             const gated_mlp_hold *hold = find_hold(o, t, i);
-            const double *token = x + t * m->d;
-            record->gate[at] = dot(token, gate_row, m->gate_bias ? m->gate_bias + i : NULL, m->d);
-            record->up[at] = dot(token, up_row, m->up_bias ? m->up_bias + i : NULL, m->d);
-            record->act[at] = hold != NULL
-                                  ? (double)hold->value
-                                  : reference_activation(activation_of(m, o), record->gate[at]);
+            record->gate[at] = gates[i];
+            record->up[at] = clamp(up_of(m, token, i), m->limit) + m->up_shift;
+            record->act[at] =
+                hold != NULL ? (double)hold->value
+                             : reference_activation(activation_of(m, o), seen(m, cutoff, gates[i]));
             record->hidden[at] = record->act[at] * record->up[at];
         }
         const int with_bias = m->down_bias != NULL && o->unit_begin == 0 && o->unit_end > 0;
@@ -97,47 +148,81 @@ void reference_forward(double *y, const reference_record *record, const double *
             *to = (double)o->scale * sum + (o->accumulate ? *to : 0);
         }
     }
+    free(gates);
 }
 
-static void backward_unit(const reference_gradients *g, const double *d_y, const double *x,
-                          const reference_record *record, const reference_mlp *m, int32_t t,
-                          int32_t i, const gated_mlp_options *o) {
+/* d_gates[i], and all else that one unit does for one token. */
+static double backward_unit(const reference_gradients *g, const double *d_y, const double *x,
+                            const reference_record *record, const reference_mlp *m, int32_t t,
+                            int32_t i, double cutoff, const gated_mlp_options *o) {
     const int32_t at = t * m->d_ff + i;
+    const double gate = record->gate[at], raw_up = up_of(m, x + t * m->d, i);
     double d_hidden = 0;
     for (int32_t j = 0; j < m->d; j++) {
         const double d_out = (double)o->scale * d_y[t * m->d + j];
         d_hidden += d_out * m->down_weight[j * m->d_ff + i];
         g->down_weight[j * m->d_ff + i] += d_out * record->hidden[at];
     }
-    const double slope = find_hold(o, t, i) != NULL
-                             ? 0
-                             : reference_derivative(activation_of(m, o), record->gate[at]);
-    const double d_gate = d_hidden * record->up[at] * slope;
-    const double d_up = d_hidden * record->act[at];
+    const double d_up = clamp(raw_up, m->limit) == raw_up ? d_hidden * record->act[at] : 0;
     for (int32_t k = 0; k < m->d; k++) {
-        g->x[t * m->d + k] += d_gate * m->gate_weight[i * m->d + k];
         g->x[t * m->d + k] += d_up * m->up_weight[i * m->d + k];
-        g->gate_weight[i * m->d + k] += d_gate * x[t * m->d + k];
         g->up_weight[i * m->d + k] += d_up * x[t * m->d + k];
-    }
-    if (g->gate_bias != NULL) {
-        g->gate_bias[i] += d_gate;
     }
     if (g->up_bias != NULL) {
         g->up_bias[i] += d_up;
+    }
+    return find_hold(o, t, i) != NULL
+               ? 0
+               : d_hidden * record->up[at] * seen_slope(m, cutoff, gate) *
+                     reference_derivative(activation_of(m, o), seen(m, cutoff, gate));
+}
+
+/* Every gate is also a part of its token's mean and deviation. */
+static void backward_cutoff(double *d_gates, const double *gates, const reference_mlp *m) {
+    const double d_cutoff = -m->d_ff * mean_of(d_gates, m->d_ff);
+    const double mean = mean_of(gates, m->d_ff), deviation = deviation_of(gates, m->d_ff);
+    for (int32_t i = 0; i < m->d_ff; i++) {
+        d_gates[i] += d_cutoff / m->d_ff;
+        if (deviation > 0) {
+            d_gates[i] += d_cutoff * m->cutoff * (gates[i] - mean) / (m->d_ff * deviation);
+        }
+    }
+}
+
+static void backward_gate(const reference_gradients *g, const double *x, const reference_mlp *m,
+                          int32_t t, int32_t i, double d_gate) {
+    for (int32_t k = 0; k < m->d; k++) {
+        g->x[t * m->d + k] += d_gate * m->gate_weight[i * m->d + k];
+        g->gate_weight[i * m->d + k] += d_gate * x[t * m->d + k];
+    }
+    if (g->gate_bias != NULL) {
+        g->gate_bias[i] += d_gate;
     }
 }
 
 void reference_backward(const reference_gradients *g, const double *d_y, const double *x,
                         const reference_record *record, const reference_mlp *m, int32_t tokens,
                         const gated_mlp_options *o) {
+    double *gates = malloc((size_t)m->d_ff * sizeof *gates);
+    double *d_gates = malloc((size_t)m->d_ff * sizeof *d_gates);
     for (int32_t t = 0; t < tokens; t++) {
+        gates_of(gates, m, x + t * m->d);
+        const double cutoff = cutoff_of(m, gates);
+        memset(d_gates, 0, (size_t)m->d_ff * sizeof *d_gates);
         for (int32_t i = o->unit_begin; i < o->unit_end; i++) {
-            backward_unit(g, d_y, x, record, m, t, i, o);
+            d_gates[i] = backward_unit(g, d_y, x, record, m, t, i, cutoff, o);
+        }
+        if (m->sparse) {
+            backward_cutoff(d_gates, gates, m);
+        }
+        for (int32_t i = 0; i < m->d_ff; i++) {
+            backward_gate(g, x, m, t, i, d_gates[i]);
         }
         const int with_bias = o->unit_begin == 0 && o->unit_end > 0;
         for (int32_t j = 0; g->down_bias != NULL && with_bias && j < m->d; j++) {
             g->down_bias[j] += (double)o->scale * d_y[t * m->d + j];
         }
     }
+    free(gates);
+    free(d_gates);
 }

@@ -19,6 +19,10 @@ typedef struct {
     double *up_bias;
     double *down_weight; /* [d, d_ff] */
     double *down_bias;   /* [d] */
+    double limit;        /* these as in gated_mlp */
+    double up_shift;
+    double cutoff;
+    int32_t sparse;
 } reference_mlp;
 
 typedef struct {
@@ -45,7 +49,8 @@ double reference_derivative(int32_t activation, double z);
 void reference_forward(double *y, const reference_record *record, const double *x,
                        const reference_mlp *m, int32_t tokens, const gated_mlp_options *options);
 
-/* Adds to every gradient (bias gradients may be NULL), from the record of that forward. */
+/* Adds to every gradient (bias gradients may be NULL), from the record of that forward. Of a
+ * sparse MLP all gates have a gradient, whatever the slice. */
 void reference_backward(const reference_gradients *gradients, const double *d_y, const double *x,
                         const reference_record *record, const reference_mlp *m, int32_t tokens,
                         const gated_mlp_options *options);

@@ -21,6 +21,11 @@ typedef struct {
     reference_record record64;
 } scene;
 
+/* What scenes that start from now on do besides the plain formula: gate and up limited and shifted as
+ * gpt-oss does, the gate sparse as Gemma 3n's is, or both. */
+typedef enum { PLAIN, LIMITED, SPARSE, LIMITED_AND_SPARSE, VARIANTS } variant;
+void scene_vary(variant v);
+
 /* sliced: a random slice and a scale; held: three holds, two of them on one cell. */
 void scene_start(scene *s, int32_t d, int32_t d_ff, int32_t tokens, int32_t dtype,
                  int32_t activation, int sliced, int held);

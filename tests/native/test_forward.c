@@ -152,8 +152,25 @@ static void test_empty_slice(int32_t tokens) {
     scene_free(&s);
 }
 
+/* What is not plain about some families' formulas: all of the above that a variant may change. */
+static void test_variants(void) {
+    for (int32_t v = LIMITED; v < VARIANTS; v++) {
+        scene_vary((variant)v);
+        for (int32_t size = 1; size <= 71; size += 10) {
+            test_scene(72 - size, size, size % 9, DTYPE_F32, size % 3 == 0, size % 4 == 1);
+        }
+        test_scene(40, 70, 131, DTYPE_BF16, 1, 1);
+        test_company(33, 100, 9, DTYPE_F32);
+        test_nan_token(6, 2, DTYPE_F32);
+        test_slices_sum((const int32_t[]){0, 33, 34, 100}, 4, 6);
+        test_empty_slice(3);
+    }
+    scene_vary(PLAIN);
+}
+
 int main(void) {
     static const int32_t dtypes[] = {DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_REAL};
+    test_variants();
     for (int32_t size = 1; size <= 33; size++) {
         test_scene(size, size, size % 10, dtypes[size % 4], 0, 0);
         test_scene(34 - size, size + 32 * (size % 3), 9 - size % 10, dtypes[size % 3], size % 2,

@@ -152,5 +152,13 @@ int main(void) {
     test_scene("two row blocks", 40, 70, 131, DTYPE_BF16, 0, 1);
     test_scene("two summation blocks", 300, 290, 5, DTYPE_F32, 1, 1);
     test_masks();
+    for (int32_t v = LIMITED; v < VARIANTS; v++) {
+        scene_vary((variant)v);
+        for (int32_t size = 1; size <= 71; size += 10) {
+            test_scene("variant", 72 - size, size, size % 9, DTYPE_F32, size % 3 == 0,
+                       size % 4 == 1);
+        }
+        test_scene("variant of two row blocks", 40, 70, 131, DTYPE_BF16, 1, 1);
+    }
     return report();
 }

@@ -2,6 +2,7 @@
  * give 0. */
 #include "layer.h"
 
+#include <math.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,8 @@ static void test_mlp(void) {
     REFUSES((void)0, INT32_MIN, GATED_MLP_ERR_SHAPE);
     REFUSES(c.l.mlp.d = 0, TOKENS, GATED_MLP_ERR_SHAPE);
     REFUSES(c.l.mlp.d_ff = -1, TOKENS, GATED_MLP_ERR_SHAPE);
+    REFUSES(c.l.mlp.limit = -1, TOKENS, GATED_MLP_ERR_SHAPE);
+    REFUSES(c.l.mlp.limit = (real)NAN, TOKENS, GATED_MLP_ERR_SHAPE);
     REFUSES(c.l.mlp.gate_proj.in_features = D + 1, TOKENS, GATED_MLP_ERR_SHAPE);
     REFUSES(c.l.mlp.up_proj.out_features = D_FF - 1, TOKENS, GATED_MLP_ERR_SHAPE);
     REFUSES(c.l.mlp.down_proj.in_features = D, TOKENS, GATED_MLP_ERR_SHAPE);

@@ -87,6 +87,11 @@ int main(void) {
             check_team(sizes[i][0], sizes[i][1], tokens[t], DTYPE_BF16, 1);
         }
     }
+    for (int32_t v = LIMITED; v < VARIANTS; v++) {
+        scene_vary((variant)v);
+        check_team(65, 300, 131, DTYPE_REAL, 0);
+        check_team(40, 33, 3, DTYPE_BF16, 1);
+    }
     const gated_mlp none = {0};
     check(gated_mlp_team_scratch_bytes(&none, 1, 2) == 0, "no scratch for an MLP of no width");
     return report();

@@ -1,0 +1,46 @@
+// What some families compute besides the plain formula: a limit on gate and up, a shift of up, a sparse gate. gated_mlp.h
+// has the formulas. families.js says which family has which; here a variant is checked and handed to the core.
+
+import { finite } from './arrays.js';
+import { GatedMLPError } from './errors.js';
+
+/**
+ * @typedef {object} Variant
+ * @property {number} [limit] act sees at most `limit`, and up is clamped to -limit ... limit. Default 0: no limit
+ * @property {number} [upShift] added to up, after that. Default 0
+ * @property {number} [sparsity] from 0 to below 1: act sees how far a gate is above the quantile that this share of normally
+ *   distributed gates of its token lie below, and 0 for those below. Default 0: all gates as they are
+ */
+
+/**
+ * @param {import('./wasm.js').Wasm} wasm
+ * @param {number} address of the gated MLP
+ * @param {Variant} variant
+ */
+export function vary(wasm, address, { limit = 0, upShift = 0, sparsity = 0 }) {
+  finite(upShift, 'variant.upShift');
+  if (!(limit >= 0 && limit < Infinity && sparsity >= 0 && sparsity < 1)) {
+    throw new GatedMLPError(
+      'ERR_SHAPE',
+      `variant: limit is ${limit}, sparsity ${sparsity}; 0 <= limit and 0 <= sparsity < 1 must hold`,
+    );
+  }
+  wasm.exports.mlp_vary(address, limit, upShift, sparsity > 0 ? 1 : 0, normalQuantile(sparsity));
+}
+
+/**
+ * z with Phi(z) = p, rounded as transformers rounds it on its way through float32's erfinv.
+ * @param {number} p
+ */
+function normalQuantile(p) {
+  const wanted = Math.fround(p) - 0.5;
+  let z = 0;
+  // Newton from 0 goes up to z and never past it; Phi(z) - 1/2 = density(z) (z + z^3 / 3 + z^5 / (3 5) + ...).
+  for (let step = 1; p > 0 && Math.abs(step) > 1e-14; z += step) {
+    let term = z;
+    let sum = z;
+    for (let k = 3; Math.abs(term) > 1e-17; k += 2) sum += term *= (z * z) / k;
+    step = wanted * Math.sqrt(2 * Math.PI) * Math.exp((z * z) / 2) - sum;
+  }
+  return Math.fround(Math.fround(z / Math.SQRT2) * Math.fround(Math.SQRT2));
+}
