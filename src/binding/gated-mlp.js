@@ -3,6 +3,7 @@
 
 import { activationOf } from './activations.js';
 import { finite, integer, realArray, realsOfLength, rowsOf } from './arrays.js';
+import { makeDisposable } from './disposable.js';
 import { GatedMLPError } from './errors.js';
 import { GatePreview } from './gate-preview.js';
 import { freeIfAlive, GateTrace, layoutOf } from './gate-trace.js';
@@ -12,7 +13,7 @@ import { loader, openCheckpoint } from './loader.js';
 import { PCG32 } from './pcg32.js';
 import { defaultRuntime, wasmOf } from './runtime.js';
 import { parameterShapes, readStateDict, writeSafetensors } from './state-dict.js';
-import { vary } from './variant.js';
+import { checkedVariant } from './variant.js';
 import { LINEARS, packParts, streamParts } from './weights.js';
 
 /** @typedef {import('./arrays.js').RealArray} RealArray */
@@ -174,11 +175,12 @@ export class GatedMLP {
         { d, dFf },
       );
     }
+    const varied = variant && checkedVariant(variant);
     const activation = wasm.activations.get(act);
     const address = wasm.exports.mlp_create(d, dFf, activation, code, bias ? 1 : 0);
     this.#address = wasm.adopt(address, Number(bytes), what, this);
     this.#runtime = runtime;
-    if (variant) vary(wasm, this.#address, variant);
+    if (varied) wasm.exports.mlp_vary(this.#address, ...varied);
     /** Width of x and y. */
     this.d = d;
     /** Hidden width: the number of units. */
@@ -192,9 +194,7 @@ export class GatedMLP {
     this.source = source;
     /** What it computes besides the plain formula, or null. */
     this.variant = variant;
-    if (Symbol.dispose) {
-      Object.defineProperty(this, Symbol.dispose, { value: () => this.dispose() });
-    }
+    makeDisposable(this);
   }
 
   /** 3 d dFf, and 2 dFf + d more with biases. */
@@ -277,22 +277,7 @@ export class GatedMLP {
     };
     const trace = new GateTrace(this, this.#runtime, block.address, layout, tokens, used);
     try {
-      wasm.putReals(x, layout.x);
-      const status = wasm.exports.mlp_forward(
-        layout.output,
-        layout.x,
-        this.#address,
-        tokens,
-        0,
-        this.dFf,
-        1,
-        0,
-        layout.activation,
-        layout.holds,
-        layout.holdCount,
-        layout.record,
-      );
-      wasm.done(status, 'trace');
+      this.#fill(wasm, x, layout, tokens, this.dFf);
     } catch (error) {
       trace.dispose();
       throw error;
@@ -526,30 +511,31 @@ export class GatedMLP {
     }
   }
 
+  /**
+   * A forward of the first `units` units whose tensors stay in a trace's block.
+   * @param {Wasm} wasm
+   * @param {RealInput} x
+   * @param {import('./gate-trace.js').TraceLayout} layout
+   * @param {number} tokens
+   * @param {number} units
+   */
+  #fill(wasm, x, layout, tokens, units) {
+    const { output, activation, holds, holdCount, record } = layout;
+    wasm.putReals(x, layout.x);
+    const options = [0, units, 1, 0, activation, holds, holdCount];
+    const call = [output, layout.x, this.#address, tokens, ...options, record];
+    wasm.done(wasm.exports.mlp_forward(...call), 'trace');
+  }
+
   /** Gates of the units whose rows are there. @param {RealInput} x @param {number} rows */
   #gates(x, rows) {
     const wasm = this.#wasm();
     const tokens = rowsOf(x, 'x', wasm.Real, this.d, 'd');
     const { address, layout } = layTrace(wasm, this.d, this.dFf, tokens, []);
     try {
-      wasm.putReals(x, layout.x);
       const wide = tokens * this.dFf;
       wasm.realsAt(layout.gate, 2 * wide).fill(0);
-      const status = wasm.exports.mlp_forward(
-        layout.output,
-        layout.x,
-        this.#address,
-        tokens,
-        0,
-        rows,
-        1,
-        0,
-        -1,
-        0,
-        0,
-        layout.record,
-      );
-      wasm.done(status, 'preview');
+      this.#fill(wasm, x, { ...layout, activation: -1 }, tokens, rows);
       return {
         gate: wasm.realsAt(layout.gate, wide).slice(),
         act: wasm.realsAt(layout.act, wide).slice(),

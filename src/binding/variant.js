@@ -1,5 +1,5 @@
 // What some families compute besides the plain formula: a limit on gate and up, a shift of up, a sparse gate. gated_mlp.h
-// has the formulas. families.js says which family has which; here a variant is checked and handed to the core.
+// has the formulas. families.js says which family has which; here a variant is checked and put as the core takes it.
 
 import { finite } from './arrays.js';
 import { GatedMLPError } from './errors.js';
@@ -13,11 +13,10 @@ import { GatedMLPError } from './errors.js';
  */
 
 /**
- * @param {import('./wasm.js').Wasm} wasm
- * @param {number} address of the gated MLP
+ * A variant checked, as arguments of the core's mlp_vary behind the MLP.
  * @param {Variant} variant
  */
-export function vary(wasm, address, { limit = 0, upShift = 0, sparsity = 0 }) {
+export function checkedVariant({ limit = 0, upShift = 0, sparsity = 0 }) {
   finite(upShift, 'variant.upShift');
   if (!(limit >= 0 && limit < Infinity && sparsity >= 0 && sparsity < 1)) {
     throw new GatedMLPError(
@@ -25,7 +24,7 @@ export function vary(wasm, address, { limit = 0, upShift = 0, sparsity = 0 }) {
       `variant: limit is ${limit}, sparsity ${sparsity}; 0 <= limit and 0 <= sparsity < 1 must hold`,
     );
   }
-  wasm.exports.mlp_vary(address, limit, upShift, sparsity > 0 ? 1 : 0, normalQuantile(sparsity));
+  return [limit, upShift, sparsity > 0 ? 1 : 0, normalQuantile(sparsity)];
 }
 
 /**
