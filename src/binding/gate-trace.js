@@ -2,6 +2,7 @@
 // Made by GatedMLP.trace. The values stay in wasm memory, where backward can use them without recomputing; each
 // property copies its tensor out at first access.
 
+import { makeDisposable } from './disposable.js';
 import { GatedMLPError } from './errors.js';
 import { wasmOf } from './runtime.js';
 
@@ -58,9 +59,7 @@ export class GateTrace {
     this.tokens = tokens;
     /** The activation it was computed with. @type {string} */
     this.activation = act;
-    if (Symbol.dispose) {
-      Object.defineProperty(this, Symbol.dispose, { value: () => this.dispose() });
-    }
+    makeDisposable(this);
   }
 
   /** gate_proj(x). [tokens, dFf], a copy */

@@ -1,6 +1,7 @@
 // Linear: nn.Linear on the MLP's own kernels, y = x weight^T + bias, for runners that have other matrices to multiply.
 
 import { integer, realsOfLength, rowsOf } from './arrays.js';
+import { makeDisposable } from './disposable.js';
 import { GatedMLPError } from './errors.js';
 import { freeIfAlive } from './gate-trace.js';
 import { heldCode, nativeDtype } from './held-dtype.js';
@@ -64,9 +65,7 @@ export class Linear {
     this.bias = bias;
     /** How the weight is held. */
     this.dtype = dtype;
-    if (Symbol.dispose) {
-      Object.defineProperty(this, Symbol.dispose, { value: () => this.dispose() });
-    }
+    makeDisposable(this);
   }
 
   /**

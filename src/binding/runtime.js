@@ -3,6 +3,7 @@
 
 import { activationOf } from './activations.js';
 import { finite, integer, realsOfLength, rowsOf } from './arrays.js';
+import { makeDisposable } from './disposable.js';
 import { GatedMLPError } from './errors.js';
 import { compile, instantiate } from './load.js';
 import { canShareMemory, newSharedMemory, Team } from './team.js';
@@ -93,10 +94,7 @@ export class Runtime {
     const given = wasm === undefined ? undefined : await compile(wasm, signal);
     const canShare = given === undefined || importsMemory(given);
     if (memory !== undefined && !canShare) {
-      throw new GatedMLPError(
-        'ERR_WASM_LOAD',
-        'memory: the module in `wasm` has a memory of its own; gated-mlp-threads.wasm takes one',
-      );
+      throw new GatedMLPError('ERR_WASM_LOAD', 'memory: this module has a memory of its own');
     }
     if (canShare && (memory !== undefined || (threads > 1 && canShareMemory()))) {
       const runtime = await createShared({ wasm: given, variant, threads, memory, signal });
@@ -117,9 +115,7 @@ export class Runtime {
     this.variant = wasm.exports.relaxed_simd() ? 'relaxed' : 'simd128';
     /** Threads in use; 1 where more were asked for but the engine or the page does not allow them. @type {number} */
     this.threads = wasm.team?.threads ?? 1;
-    if (Symbol.dispose) {
-      Object.defineProperty(this, Symbol.dispose, { value: () => this.dispose() });
-    }
+    makeDisposable(this);
   }
 
   /** The module's linear memory. It grows; it never shrinks: drop the runtime to return it. */
