@@ -66,7 +66,7 @@ export class Charts {
     this.#histogram.replaceChildren(histogram(scene));
     const { negative, counts } = scene.counts[state.token];
     byId('histogram-reading').textContent = words.histogramReading(negative, counts[LEAKING]);
-    if (scene.isWhole && scene.isShipped) this.#read.set(state.layer, numbers);
+    if (scene.isWhole && scene.isShipped) this.#read.set(Number(numbers.layer), numbers);
     this.#overview.replaceChildren(...SHIPPED.layers.map((layer) => this.#layerRow(layer, state)));
   }
 

@@ -25,10 +25,9 @@ function fillSelect(id, options) {
 }
 
 /**
- * @param {{ change: (patch: Partial<State>) => void, leaveForeign: () => void,
- *   openDialog: () => void }} page
+ * @param {{ change: (patch: Partial<State>) => void, openDialog: () => void }} page
  */
-export function bindControls({ change, leaveForeign, openDialog }) {
+export function bindControls({ change, openDialog }) {
   const layer = fillSelect(
     'layer-select',
     SHIPPED.layers.map((n) => [String(n), String(n)]),
@@ -55,21 +54,22 @@ export function bindControls({ change, leaveForeign, openDialog }) {
   );
   const unit = /** @type {HTMLInputElement} */ (byId('unit-box'));
   const token = /** @type {HTMLSelectElement} */ (byId('token-select'));
-  /** @param {State} state */
-  const show = (state) => {
-    layer.value = String(state.layer);
-    prompt.value = state.prompt;
+  /**
+   * @param {State} state
+   * @param {boolean} isForeign a model of the reader's own is on show: no shipped layer or text is the chosen one
+   */
+  const show = (state, isForeign) => {
+    layer.value = isForeign ? '' : String(state.layer);
+    prompt.value = isForeign ? '' : state.prompt;
     sort.value = state.sort;
     colour.value = state.by;
     only.value = state.only ?? '';
     if (document.activeElement !== unit) unit.value = state.unit === null ? '' : String(state.unit);
   };
   layer.addEventListener('change', () => {
-    leaveForeign();
     change({ layer: Number(layer.value), ...NOTHING_HELD });
   });
   prompt.addEventListener('change', () => {
-    leaveForeign();
     change({ prompt: prompt.value, token: 0, ...NOTHING_HELD });
   });
   token.addEventListener('change', () => change({ token: Number(token.value) }));

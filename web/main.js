@@ -16,7 +16,7 @@ import { startWorker } from './places.js';
 import { WorkerClient } from './protocol.js';
 import { numbersOfPreview, numbersOfTrace, Scene } from './scene.js';
 import { NOTHING_HELD } from './state.js';
-import { StateStore } from './state-store.js';
+import { StateStore, within } from './state-store.js';
 import { actName, text } from './text.js';
 import { hideParts, Views } from './views.js';
 
@@ -42,8 +42,10 @@ class Page {
   #recorded = null;
   #analysis = new Analysis(this.#client, () => this.#schedule());
   #gradients = new GradientField(this.#client, () => this.#schedule());
-  /** @type {(state: State) => void} */
+  /** @type {ReturnType<typeof bindControls>} */
   #showControls;
+  /** What the worker was last asked to show; what the state wants is compared with it. '': nothing yet. */
+  #asked = '';
   #loads = 0;
   #frame = 0;
 
@@ -67,14 +69,11 @@ class Page {
     const { badKeys } = this.#store;
     this.#notice(badKeys.length === 0 ? '' : text.badHash(badKeys.join(', ')));
     this.#client.on('preview', (preview) => {
-      this.#receive(numbersOfPreview(preview, this.#pieces(preview.tokens)));
+      this.#receive(numbersOfPreview(preview, this.#pieces(preview.tokens), this.#about()));
     });
     this.#client.on('progress', (progress) => this.#dialog.progress(progress));
     this.#showControls = bindControls({
       change: (patch) => this.#change(patch, true),
-      leaveForeign: () => {
-        this.#foreign = null;
-      },
       openDialog: () => this.#dialog.show(),
     });
     bindExports(() => this.#scene);
@@ -100,12 +99,13 @@ class Page {
 
   /** @param {import('./load-dialog.js').ForeignLayer} layer */
   async #showForeign(layer) {
-    const before = this.#foreign;
+    const [before, asked] = [this.#foreign, this.#asked];
     this.#foreign = layer;
     try {
-      await this.#run(this.#source(), { token: 0, unit: null, ...NOTHING_HELD });
+      const fresh = { token: 0, unit: null, versus: null, tour: null, ...NOTHING_HELD };
+      await this.#run(this.#source(), fresh);
     } catch (error) {
-      this.#foreign = before;
+      [this.#foreign, this.#asked] = [before, asked];
       throw error;
     }
   }
@@ -127,6 +127,24 @@ class Page {
     return this.#foreign.source;
   }
 
+  /** What `#source` is called on the page. @returns {import('./scene.js').About} */
+  #about() {
+    const { layer, prompt } = this.#state;
+    if (this.#foreign === null) {
+      const reading = text.prompts[/** @type {'chat'} */ (prompt)];
+      return { origin: 'shipped', model: SHIPPED.name, layer: String(layer), reading };
+    }
+    const { source, mlp, name, tokens } = this.#foreign;
+    const label = tokens === null ? text.readings.probe : text.readings.captured;
+    const reading = { label, quote: '' };
+    return { origin: source.kind, model: name, layer: String(mlp.layer ?? 0), reading };
+  }
+
+  /** One word for what the state wants shown. */
+  #wanted() {
+    return JSON.stringify([this.#source(), this.#state.act]);
+  }
+
   /**
    * Loads and shows one layer on one text, then checks it where there is something to check it against.
    * @param {import('./protocol.js').Source} source
@@ -134,14 +152,14 @@ class Page {
    */
   async #run(source, patch) {
     const load = ++this.#loads;
+    const about = this.#about();
+    this.#asked = this.#wanted();
     if (source.kind === 'shipped') this.#badge.show('pending', text.badge.running);
     document.body.dataset.status = 'loading';
     const trace = await this.#client.request('show', { source, act: this.#state.act });
     if (load !== this.#loads) return;
     this.#store.state = { ...this.#state, ...patch };
-    const model = this.#foreign?.name ?? SHIPPED.name;
-    const pieces = this.#pieces(trace.tokens);
-    this.#receive(numbersOfTrace(trace, pieces, { origin: source.kind, model }));
+    this.#receive(numbersOfTrace(trace, this.#pieces(trace.tokens), about));
     document.body.dataset.status = 'ready';
     this.#badge.show('pending', text.badge.running);
     const { state, words } = await this.#verdict(source);
@@ -215,10 +233,12 @@ class Page {
   }
 
   /**
+   * Whoever names a layer or a text wants a shipped one, even the one that was there before a model of the reader's own.
    * @param {Partial<State>} patch
    * @param {boolean} [isStep]
    */
   #change(patch, isStep) {
+    if (patch.layer !== undefined || patch.prompt !== undefined) this.#foreign = null;
     const units = this.#numbers?.dFf ?? Infinity;
     const { unit, ...rest } = patch;
     const within = unit === undefined || (unit !== null && unit >= units) ? rest : patch;
@@ -227,9 +247,9 @@ class Page {
 
   /** @param {State} before */
   #follow(before) {
-    const { layer, prompt, act } = this.#state;
-    const moved = before.layer !== layer || before.prompt !== prompt;
-    if (before.act !== act || (moved && this.#foreign === null)) this.#load();
+    const { layer, prompt } = this.#state;
+    if (before.layer !== layer || before.prompt !== prompt) this.#foreign = null;
+    if (this.#asked !== '' && this.#asked !== this.#wanted()) this.#load();
     this.#schedule();
   }
 
@@ -237,31 +257,36 @@ class Page {
     if (this.#frame !== 0) return;
     this.#frame = requestAnimationFrame(() => {
       this.#frame = 0;
-      this.#render();
+      try {
+        this.#render();
+      } catch (error) {
+        this.#notice(text.drawFailed(errorInWords(error)));
+        throw error;
+      }
     });
   }
 
   #render() {
-    const { layer, prompt } = this.#state;
-    const name = String(this.#foreign === null ? layer : (this.#foreign.mlp.layer ?? 0));
-    const words = text.prompts[/** @type {'chat'} */ (prompt)];
-    if (this.#foreign === null) this.#views.place(name, words, SHIPPED.name);
-    else this.#views.place(name, readingOf(this.#foreign), this.#foreign.name);
-    this.#showControls(this.#state);
+    // The name goes with the numbers on show; what is asked for may still be on its way.
+    const { layer, reading, model } = this.#numbers ?? this.#about();
+    this.#views.place(layer, reading, model);
+    this.#showControls(this.#state, this.#foreign !== null);
     hideParts(this.#state.hide);
     this.#lesson.update(this.#state.lesson);
     if (this.#numbers === null || this.#state.lesson !== null) return;
-    this.#gradients.follow(this.#numbers, this.#state);
+    const { tokens, dFf } = this.#numbers;
+    const state = within(this.#state, tokens, dFf);
+    this.#gradients.follow(this.#numbers, state);
     const { values } = this.#gradients;
-    const scene = new Scene(this.#numbers, this.#state, this.#hover, this.#scene, values);
+    const scene = new Scene(this.#numbers, state, this.#hover, this.#scene, values);
     this.#scene = scene;
     this.#analysis.follow(scene);
     const { results } = this.#analysis;
-    this.#views.draw(scene, { layer: name, results, guesses: this.#guesses() });
+    this.#views.draw(scene, { layer, results, guesses: this.#guesses() });
   }
 
   #guesses() {
-    if (this.#foreign !== null || this.#numbers?.act !== this.#numbers?.ownAct) return null;
+    if (this.#numbers?.origin !== 'shipped') return null;
     return guessesFor(this.#recorded, this.#state, this.#promptTokens());
   }
 
@@ -274,11 +299,6 @@ class Page {
     byId('notice').textContent = words;
     byId('notice').hidden = words === '';
   }
-}
-
-/** What a model of the reader's own reads. @param {import('./load-dialog.js').ForeignLayer} foreign */
-function readingOf({ tokens }) {
-  return { label: tokens === null ? text.readings.probe : text.readings.captured, quote: '' };
 }
 
 await new Page().start();

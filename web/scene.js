@@ -31,26 +31,34 @@ import { text } from './text.js';
  * @property {string} act  '' until the whole layer is here
  * @property {string} ownAct
  * @property {Float32Array | null} actChange
- * @property {'shipped' | 'captured' | 'probe'} origin  where the hidden states come from
- * @property {string} model  the name of the weights
+ * @property {About['origin']} origin
+ * @property {About['model']} model
+ * @property {About['layer']} layer
+ * @property {About['reading']} reading
+ */
+/**
+ * What numbers are of, by name. `origin`: where the hidden states come from; `model`: the weights; `reading`: the text.
+ * @typedef {{ origin: 'shipped' | 'captured' | 'probe', model: string, layer: string,
+ *   reading: { label: string, quote: string } }} About
  */
 
 /**
  * @param {TraceMessage} trace
  * @param {string[]} pieces
- * @param {{ origin: Numbers['origin'], model: string }} source
+ * @param {About} about
  * @returns {Numbers}
  */
-export function numbersOfTrace(trace, pieces, source) {
-  return { ...trace, ...source, arrived: trace.dFf, pieces: pieces.map(readable) };
+export function numbersOfTrace(trace, pieces, about) {
+  return { ...trace, ...about, arrived: trace.dFf, pieces: pieces.map(readable) };
 }
 
 /**
  * @param {PreviewMessage} preview
  * @param {string[]} pieces
+ * @param {About} about
  * @returns {Numbers}
  */
-export function numbersOfPreview(preview, pieces) {
+export function numbersOfPreview(preview, pieces, about) {
   const missing = {
     up: null,
     hidden: null,
@@ -61,10 +69,8 @@ export function numbersOfPreview(preview, pieces) {
     act: '',
     ownAct: '',
     actChange: null,
-    origin: /** @type {const} */ ('probe'),
-    model: '',
   };
-  return { ...preview, ...missing, arrived: preview.rows, pieces: pieces.map(readable) };
+  return { ...preview, ...missing, ...about, arrived: preview.rows, pieces: pieces.map(readable) };
 }
 
 /** Orders of the units that a threshold changes. @type {import('./orders.js').SortKey[]} */

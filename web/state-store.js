@@ -45,13 +45,7 @@ export class StateStore {
    * @param {number} units
    */
   fit(tokens, units) {
-    const { token, unit, closed } = this.state;
-    this.state = {
-      ...this.state,
-      token: Math.min(token, tokens - 1),
-      unit: unit !== null && unit >= units ? null : unit,
-      closed: closed.filter((other) => other < units),
-    };
+    this.state = within(this.state, tokens, units);
   }
 
   #adopt() {
@@ -59,4 +53,25 @@ export class StateStore {
     this.state = parseHash(location.hash).state;
     this.#onChange(before);
   }
+}
+
+/**
+ * The state as far as a layer has it; the very same object where all of it is there.
+ * @param {State} state
+ * @param {number} tokens
+ * @param {number} units
+ * @returns {State}
+ */
+export function within(state, tokens, units) {
+  const { token, unit, closed, versus } = state;
+  const fits = {
+    token: Math.min(token, tokens - 1),
+    unit: unit !== null && unit >= units ? null : unit,
+    closed: closed.every((other) => other < units)
+      ? closed
+      : closed.filter((other) => other < units),
+    versus: versus !== null && (versus.token >= tokens || versus.unit >= units) ? null : versus,
+  };
+  const keys = /** @type {(keyof typeof fits)[]} */ (Object.keys(fits));
+  return keys.every((key) => fits[key] === state[key]) ? state : { ...state, ...fits };
 }

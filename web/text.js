@@ -401,6 +401,8 @@ export const text = {
   badHash: (/** @type {string} */ keys) =>
     `The link had a value that means nothing here (${keys}); the default is shown instead.`,
   loadFailed: (/** @type {string} */ why) => `The layer could not be loaded: ${why}`,
+  drawFailed: (/** @type {string} */ why) =>
+    `The page could not draw this: ${why}. What is seen may be of before; reload the page.`,
   lessonFailed: 'The lesson could not be fetched. Are you offline? Go back and try again.',
   lessonLeave: 'Back to the real model',
   theme: { light: 'Light', dark: 'Dark', auto: 'Auto' },

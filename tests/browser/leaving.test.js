@@ -1,0 +1,117 @@
+// Back from a model of the reader's own to the shipped ones: whichever way is taken, the numbers belong to the name above
+// them, and what the page holds fits what it shows. Expected counts are Python's (make_expected.py).
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { eventually, launchBrowser, openTab, servePage } from '../helpers/browser.js';
+
+/** @typedef {import('playwright-core').Page} Page */
+const CAPTURE = fileURLToPath(new URL('./capture/', import.meta.url));
+const expected = JSON.parse(readFileSync(new URL('./expected.json', import.meta.url), 'utf8'));
+
+const browser = await launchBrowser();
+const site = await servePage();
+after(async () => {
+  await browser.close();
+  site.close();
+});
+
+/** A layer of 8 tokens and few units, loaded from this computer. */
+async function withOwnModel() {
+  const { tab, complaints } = await openTab(browser);
+  await tab.goto(site.page);
+  await checked(tab, 'all 45 tokens');
+  await tab.click('#load-open');
+  await tab.setInputFiles('#load-file', [`${CAPTURE}model.safetensors`, `${CAPTURE}config.json`]);
+  await tab.locator('#load-status').filter({ hasText: '2 gated MLPs' }).waitFor();
+  await tab.setInputFiles('#load-states', `${CAPTURE}hidden.safetensors`);
+  await tab.locator('#load-states-status').filter({ hasText: '8 tokens' }).waitFor();
+  await tab.click('#load-layer');
+  await tab.locator('#load-dialog').waitFor({ state: 'hidden' });
+  await checked(tab, 'all 8 tokens');
+  assert.equal(await tab.locator('#model-name').textContent(), 'model.safetensors');
+  return { tab, complaints };
+}
+
+/** @param {Page} tab @param {string} words */
+const checked = (tab, words) =>
+  tab.locator('#badge[data-state="ok"]').filter({ hasText: words }).waitFor();
+
+/** The opening place, its numbers Python's and its name SmolLM2's. @param {Page} tab */
+async function isShippedAgain(tab) {
+  await checked(tab, 'all 45 tokens');
+  await eventually(async () => {
+    assert.equal(await tab.locator('#model-name').textContent(), 'SmolLM2-135M-Instruct');
+    assert.equal(await tab.locator('.token').count(), 45);
+    assert.equal(await tab.locator('#unit-count').textContent(), '1536');
+  });
+}
+
+/** @param {Page} tab */
+async function countsAreOfTheOpening(tab) {
+  const { counts } = expected[0];
+  await eventually(async () => {
+    for (const [name, count] of Object.entries(counts)) {
+      const shown = await tab.locator(`#class-counts [data-class="${name}"] b`).textContent();
+      assert.equal(Number(shown), count, name);
+    }
+  });
+}
+
+test('the tour leaves a loaded model, and draws while its first stop is on the way', async () => {
+  const { tab, complaints } = await withOwnModel();
+  await tab.click('#tour-start');
+  await isShippedAgain(tab);
+  await countsAreOfTheOpening(tab);
+  assert.equal(await tab.locator('#inspector-title').textContent(), 'Unit 1005');
+  assert.equal(await tab.locator('#notice').isVisible(), false);
+  assert.deepEqual(complaints, []);
+  await tab.context().close();
+});
+
+test('choosing the layer that was there before brings its own numbers back', async () => {
+  const { tab, complaints } = await withOwnModel();
+  // Choosing what is chosen already is no change, so nothing may be.
+  assert.equal(await tab.locator('#layer-select').inputValue(), '');
+  await tab.selectOption('#layer-select', '24');
+  await isShippedAgain(tab);
+  await tab.selectOption('#token-select', '41');
+  await countsAreOfTheOpening(tab);
+  assert.deepEqual(complaints, []);
+  await tab.context().close();
+});
+
+test('the name goes with the numbers while others are on their way', async () => {
+  const { tab } = await withOwnModel();
+  /** @type {() => void} */
+  let release = () => {};
+  const held = new Promise((resolve) => {
+    release = () => resolve(undefined);
+  });
+  await tab.context().route('**/*layer05*', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await tab.selectOption('#layer-select', '5');
+  await tab.locator('#badge[data-state="pending"]').waitFor();
+  assert.equal(await tab.locator('.token').count(), 8);
+  assert.equal(await tab.locator('#model-name').textContent(), 'model.safetensors');
+  release();
+  await isShippedAgain(tab);
+  assert.equal(await tab.locator('#layer-value').textContent(), '5');
+  await tab.context().close();
+});
+
+test('what cannot be drawn is said on the page', async () => {
+  const { tab, complaints } = await openTab(browser);
+  await tab.goto(site.page);
+  await checked(tab, 'all 45 tokens');
+  // A page that is missing what the map's scale is written into.
+  await tab.evaluate(() => document.querySelector('#scale')?.replaceChildren());
+  await tab.selectOption('#colour-select', 'c');
+  await tab.locator('#notice').filter({ hasText: 'could not draw' }).waitFor();
+  assert.ok(complaints.some((words) => words.includes('TypeError')));
+  await tab.context().close();
+});
