@@ -266,9 +266,13 @@ test('a truncated body, a missing file and an HTML page give three different cle
 });
 
 test('an empty file is too small, not an endless 416', async () => {
-  const error = await failure(open('/empty.safetensors'));
-  assert.equal(error.code, 'ERR_SAFETENSORS');
-  assert.equal(error.kind, 'too-small');
+  for (const tries of [5, 1]) {
+    server.reset();
+    const error = await failure(open('/empty.safetensors', { retry: { ...QUICK, tries } }));
+    assert.equal(error.code, 'ERR_SAFETENSORS');
+    assert.equal(error.kind, 'too-small');
+    assert.equal(server.log.length, 1);
+  }
 });
 
 test('a file shorter than its header says is refused when it is opened', async () => {

@@ -164,6 +164,23 @@ test('a file replaced between two pieces of its header is opened anew, or refuse
   assert.match((await failure(open())).message, /changed again after a fresh start/);
 });
 
+test('a file whose length comes out only while it is read, and is too short, is an incomplete file', async () => {
+  const whole = fileOf(BIG);
+  home.files.set('/f.safetensors', whole.subarray(0, whole.length >> 1));
+  home.fault = (x) =>
+    x.begin === 0 &&
+    x.server.serve(x, { headers: { 'content-range': `bytes 0-${x.end - 1}/*` }, drop: ['etag'] });
+  const checkpoint = await open();
+  for (const name of checkpoint.tensors.keys()) {
+    const result = await checkpoint.read(name).catch((reason) => reason);
+    if (result.data) continue;
+    assert.equal(result.code, 'ERR_SAFETENSORS');
+    assert.equal(result.kind, 'incomplete');
+    return;
+  }
+  assert.fail('every tensor of half a file was read');
+});
+
 test('a redirect that goes round and round ends, also where each hop is followed by hand', async () => {
   home.fault = ({ response }) => {
     response.writeHead(302, { location: '/f.safetensors' }).end();
@@ -312,13 +329,16 @@ test('a header value that HTTP cannot carry is refused before any request, witho
 });
 
 test('an abort is the reason that is given even when it was the last try', async () => {
-  const controller = new AbortController();
-  home.fault = () => {
-    setTimeout(() => controller.abort('enough'), 5);
-    return true;
-  };
-  const opening = open({ retry: { ...RETRY, tries: 1 }, signal: controller.signal });
-  assert.equal(await failure(opening), 'enough');
+  for (const path of ['f.safetensors', 'folder/', 'model.safetensors.index.json']) {
+    const controller = new AbortController();
+    home.fault = () => {
+      setTimeout(() => controller.abort('enough'), 5);
+      return true;
+    };
+    const { signal } = controller;
+    const options = { runtime, retry: { ...RETRY, tries: 1 }, signal };
+    assert.equal(await failure(openCheckpoint(`${home.origin}/${path}`, options)), 'enough', path);
+  }
 });
 
 test('empty answers, and answers of one byte, end in an error after few requests', async () => {

@@ -32,4 +32,9 @@ export const HARMLESS_DELETIONS = [
     what: 'compare(t, index[middle - 1], index[middle]) <= 0',
     reason: 'a shortcut for what is sorted already; merging gives the same',
   },
+  {
+    file: 'http.js',
+    what: 'throw request.signal.reason;',
+    reason: "together(), in which every read runs, ends with the signal's reason all the same",
+  },
 ];
