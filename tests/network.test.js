@@ -321,6 +321,22 @@ test('401 with and without a token, 403 and 404 are told apart in words', async 
   assert.match(await words(404), /404: there is no such file/);
 });
 
+test('416 for a range that the file has is told as that, not as an empty answer', async () => {
+  const refuse = (
+    /** @type {import('./helpers/fault-server.js').Exchange} */ { response, file },
+  ) => {
+    response.writeHead(416, { 'content-range': `bytes */${file.length}` }).end();
+    return true;
+  };
+  const checkpoint = await open();
+  home.fault = refuse;
+  for (const attempt of [() => open(), () => checkpoint.read('big')]) {
+    const error = await failure(attempt());
+    assert.equal(error.status, 416);
+    assert.match(error.message, /416 for a range that the file has/);
+  }
+});
+
 test('a header value that HTTP cannot carry is refused before any request, without repeating it', async () => {
   const error = await failure(open({ token: `${TOKEN}\nx` }));
   assert.match(error.message, /headers or token/);
