@@ -7,18 +7,43 @@
 
 const NAME = 'gated-mlp';
 
-/**
- * The cache that an option asks for, or null.
- * @param {boolean | string | CacheLike | undefined} option true, a cache's name, or a cache
- * @returns {Promise<CacheLike | null>}
- */
-export async function cacheFor(option) {
-  if (typeof option === 'object') return option;
-  if (!option) return null;
-  try {
-    return await globalThis.caches.open(option === true ? NAME : option);
-  } catch {
-    return null;
+/** Where a load looks first, and what it keeps. */
+export class Keeper {
+  #cache;
+
+  /** @param {CacheLike} cache */
+  constructor(cache) {
+    this.#cache = cache;
+  }
+
+  /**
+   * The keeper that an option asks for, or null where there is no such cache.
+   * @param {true | string | CacheLike} option true, a cache's name, or a cache
+   * @returns {Promise<Keeper | null>}
+   */
+  static async open(option) {
+    if (typeof option === 'object') return new Keeper(option);
+    try {
+      return new Keeper(await globalThis.caches.open(option === true ? NAME : option));
+    } catch {
+      return null;
+    }
+  }
+
+  /**
+   * Hands over a member's bytes if they are kept.
+   * @param {import('./source.js').SourceFile} file
+   * @param {Member} member
+   * @param {AbortSignal | undefined} signal
+   * @returns {Promise<boolean>} false: not there, or not whole; then the bytes must begin again
+   */
+  handOver(file, member, signal) {
+    return fromCache(this.#cache, file, member, signal);
+  }
+
+  /** A place for a member's bytes. @param {import('./source.js').SourceFile} file @param {Member} member */
+  entry(file, member) {
+    return new CacheEntry(this.#cache, file, member);
   }
 }
 
@@ -33,14 +58,13 @@ function keyOf({ name, version, size }, { begin, end }) {
 }
 
 /**
- * Hands over a member's bytes from the cache.
  * @param {CacheLike} cache
  * @param {import('./source.js').SourceFile} file
  * @param {Member} member
  * @param {AbortSignal | undefined} signal
- * @returns {Promise<boolean>} false: not there, or not whole; then the bytes must begin again
+ * @returns {Promise<boolean>}
  */
-export async function fromCache(cache, file, member, signal) {
+async function fromCache(cache, file, member, signal) {
   const key = keyOf(file, member);
   const response = key === null ? undefined : await cache.match(key).catch(() => undefined);
   const length = Number(member.end - member.begin);
@@ -63,7 +87,7 @@ export async function fromCache(cache, file, member, signal) {
 }
 
 /** A member's bytes on their way into the cache: kept only if `finish` is called. */
-export class CacheEntry {
+class CacheEntry {
   /** @type {ReadableStreamDefaultController<Uint8Array> | undefined} */
   #controller;
   /** @type {Promise<void>} */

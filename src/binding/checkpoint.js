@@ -2,7 +2,6 @@
 // and reads tensors; which bytes travel how is stream.js's matter, which MLP is meant is selectMLP's in select.js.
 
 import { integer } from './arrays.js';
-import { cacheFor } from './cache.js';
 import { modelTypes } from './config.js';
 import { describe } from './describe.js';
 import { GatedMLPError } from './errors.js';
@@ -164,7 +163,7 @@ export class Checkpoint {
       onProgress,
       maxBytes: this.#options.maxBytes,
       slots: this.#slots,
-      cache: await cacheFor(this.#options.cache),
+      keeper: await keeperFor(this.#options.cache),
       reopen: (shards, request) => this.#reopen(shards, request),
     });
   }
@@ -216,4 +215,14 @@ function allocate(name, bytes) {
     const message = `${name}: ${bytes} bytes are more than one array can hold here`;
     throw new GatedMLPError('ERR_OUT_OF_MEMORY', message, { cause, bytes });
   }
+}
+
+/**
+ * cache.js is fetched by those who ask for a cache; where it cannot be had, bytes come from the network.
+ * @param {OpenOptions['cache']} option
+ */
+async function keeperFor(option) {
+  if (!option) return null;
+  const module = await import('./cache.js').catch(() => null);
+  return module?.Keeper.open(option) ?? null;
 }

@@ -2,7 +2,6 @@
 // and the one clean restart when a file is replaced. ranges.js plans what to ask for; checkpoint.js calls.
 
 import { Budget } from './budget.js';
-import { CacheEntry, fromCache } from './cache.js';
 import { earlier, later, onePass, planRanges, unwantedBytes } from './ranges.js';
 import { FileReplaced } from './retry.js';
 import { replacedAgain } from './shard.js';
@@ -25,7 +24,7 @@ import { replacedAgain } from './shard.js';
  * @property {(progress: Progress) => void} [onProgress]
  * @property {number} [maxBytes]
  * @property {Slots} slots
- * @property {import('./cache.js').CacheLike | null} [cache]
+ * @property {import('./cache.js').Keeper | null} [keeper]
  * @property {(shards: Shard[], request: import('./source.js').Request) => Promise<void>} reopen
  */
 /** @typedef {{ shard: Shard, range: Range }} Job */
@@ -102,7 +101,7 @@ export async function streamWanted(shardOf, wanted, options) {
  * @param {Budget} budget
  * @param {StreamOptions} options
  */
-async function streamOnce(shardOf, wanted, budget, { signal, onProgress, slots, cache }) {
+async function streamOnce(shardOf, wanted, budget, { signal, onProgress, slots, keeper }) {
   const progress = { wanted: 0, received: 0 };
   /** @type {Delivery[]} */
   const deliveries = [];
@@ -114,8 +113,8 @@ async function streamOnce(shardOf, wanted, budget, { signal, onProgress, slots, 
     progress.wanted += delivery.length;
     if (delivery.length > 0) deliveries.push(delivery);
   }
-  const missing = cache ? await missingIn(cache, deliveries, signal) : deliveries;
-  if (cache) for (const delivery of missing) delivery.keepIn(cache);
+  const missing = keeper ? await missingIn(keeper, deliveries, signal) : deliveries;
+  if (keeper) for (const delivery of missing) delivery.keepIn(keeper);
   try {
     await together(planJobs(missing), slots, signal, (job, inner) =>
       runJob(job, { signal: inner, budget }),
@@ -133,7 +132,7 @@ class Delivery {
   member;
   /** @type {number} */
   length;
-  /** @type {CacheEntry | null} */
+  /** @type {ReturnType<import('./cache.js').Keeper['entry']> | null} */
   entry = null;
   #received = 0;
   #sink;
@@ -176,25 +175,25 @@ class Delivery {
     this.#received = 0;
   }
 
-  /** @param {import('./cache.js').CacheLike} cache */
-  keepIn(cache) {
-    this.entry = new CacheEntry(cache, this.shard.file, this.member);
+  /** @param {import('./cache.js').Keeper} keeper */
+  keepIn(keeper) {
+    this.entry = keeper.entry(this.shard.file, this.member);
   }
 }
 
 /**
  * Hands over what the cache has.
- * @param {import('./cache.js').CacheLike} cache
+ * @param {import('./cache.js').Keeper} keeper
  * @param {Delivery[]} deliveries
  * @param {AbortSignal | undefined} signal
  * @returns {Promise<Delivery[]>} the others
  */
-async function missingIn(cache, deliveries, signal) {
+async function missingIn(keeper, deliveries, signal) {
   /** @type {Delivery[]} */
   const missing = [];
   for (const delivery of deliveries) {
     const { shard, member } = delivery;
-    if (await fromCache(cache, shard.file, member, signal)) continue;
+    if (await keeper.handOver(shard.file, member, signal)) continue;
     delivery.takeBack();
     missing.push(delivery);
   }
