@@ -26,7 +26,7 @@ const TICKS_WANTED = 7;
 
 /** @typedef {import('./protocol.js').ActCurve} ActCurve */
 /** @typedef {import('./protocol.js').ActShape} ActShape */
-/** @typedef {{ curve: ActCurve, shape: ActShape, tau: number, gate: number, act: number, label: string }} CurveView */
+/** @typedef {{ curve: ActCurve, shape: ActShape, tau: number, gate: number, act: number, isShut: boolean, label: string }} CurveView */
 
 export class ActCurveChart {
   #bands = svg('g');
@@ -36,6 +36,8 @@ export class ActCurveChart {
   #path = svg('path', { class: 'curve' });
   #drop = svg('path', { class: 'drop' });
   #dot = svg('circle', { class: 'dot', r: 5 });
+  /** Where the model itself has a gate that is held at 0. */
+  #own = svg('circle', { class: 'dot is-own', r: 5 });
   #svg = svg('svg', { class: 'act-curve', viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img' });
   #drawn = '';
 
@@ -48,6 +50,7 @@ export class ActCurveChart {
       this.#axes,
       this.#path,
       this.#drop,
+      this.#own,
       this.#dot,
     );
     host.append(this.#svg);
@@ -70,8 +73,11 @@ export class ActCurveChart {
     const key = [from, to, top, low, view.tau, view.curve.a[0], view.shape.shutBelow].join();
     if (key !== this.#drawn) this.#drawFrame(view, inside, x, y);
     this.#drawn = key;
-    const [px, py] = [x(Math.max(from, Math.min(to, view.gate))), y(view.act)];
+    const [px, own] = [x(Math.max(from, Math.min(to, view.gate))), y(view.act)];
+    const py = view.isShut ? y(0) : own;
     setAttributes(this.#dot, { cx: px, cy: py });
+    setAttributes(this.#own, { cx: px, cy: own });
+    this.#own.style.display = view.isShut ? '' : 'none';
     setAttributes(this.#drop, { d: `M${px} ${y(0)}V${py}M${MARGIN.left} ${py}H${px}` });
     this.#svg.setAttribute('aria-label', view.label);
   }

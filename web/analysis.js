@@ -127,9 +127,10 @@ export function shutByHand({ traced, state, isWhole, numbers }) {
  * @returns {Hold[]}
  */
 function heldByHand(scene) {
-  const { closed, unit, whatIf } = scene.state;
-  const holds = shut([...shutByHand(scene)]);
-  if (unit !== null && whatIf !== null && !closed.includes(unit)) {
+  const { unit, whatIf } = scene.state;
+  const closed = shutByHand(scene);
+  const holds = shut([...closed]);
+  if (unit !== null && whatIf !== null && !closed.has(unit)) {
     holds.push({ unit, value: actAt(scene.numbers.curve, whatIf) });
   }
   return holds;
@@ -151,7 +152,8 @@ export function actAt({ g, a }, gate) {
  * @param {import('./state.js').State} state
  * @param {string[]} tokens
  */
-export function guessesFor(runs, { layer, prompt, unit, token }, tokens) {
+export function guessesFor(runs, { layer, prompt, unit, token, closed }, tokens) {
   if (unit === null) return null;
-  return recordedGuesses(runs, { prompt, layer, unit, token, next: tokens[token + 1] ?? null });
+  const place = { prompt, layer, unit, token, next: tokens[token + 1] ?? null };
+  return recordedGuesses(runs, place, closed.includes(unit));
 }

@@ -2,7 +2,7 @@
 // over all tokens, and what happens when it is closed. It shows what it is handed; closing is asked of the caller.
 
 import { ActCurveChart } from './act-curve.js';
-import { actAt } from './analysis.js';
+import { actAt, shutByHand } from './analysis.js';
 import { channelChanges, nextTokenBars } from './bar-charts.js';
 import { CompareTable } from './compare-table.js';
 import { CLASS_NAMES } from './definitions.js';
@@ -10,7 +10,7 @@ import { el } from './dom.js';
 import { number, percent } from './format.js';
 import { rankOf } from './orders.js';
 import { OverTokens } from './over-tokens.js';
-import { text } from './text.js';
+import { actName, text } from './text.js';
 import { UnitParts } from './unit-parts.js';
 import { recordOf } from './unit-record.js';
 
@@ -138,19 +138,24 @@ export class Inspector {
     const i = cell.token * dFf + cell.unit;
     const gateClass = scene.classAt(cell);
     const u = up === null ? '\u2026' : number(up[i]);
-    const sentence = text.classSentences[gateClass](number(activated[i]), u);
+    const own = number(activated[i]);
+    const isShut = isShutByHand(scene, cell);
+    const sentence = isShut
+      ? text.closedByHand(text.classes[gateClass], own)
+      : text.classSentences[gateClass](own, u);
     const chip = el('span', {
-      class: `swatch band-${CLASS_NAMES[gateClass]}`,
+      class: `swatch band-${isShut ? 'crossing' : CLASS_NAMES[gateClass]}`,
       'aria-hidden': 'true',
     });
     this.#class.replaceChildren(chip, sentence);
-    const point = { name: act, g: number(gate[i]), a: number(activated[i]), sentence };
+    const point = { name: act, g: number(gate[i]), a: isShut ? '0' : own, sentence };
     this.#curve.update({
       curve,
       shape,
       tau: scene.state.tau,
       gate: gate[i],
       act: activated[i],
+      isShut,
       label: words.curveLabel(point),
     });
   }
@@ -159,29 +164,32 @@ export class Inspector {
    * @param {Scene} scene
    * @param {Cell} cell
    */
-  #updateProduct({ numbers }, { token, unit }) {
-    const { gate, activated, up, hidden, contribution, columnNorms, dFf } = numbers;
+  #updateProduct(scene, { token, unit }) {
+    const { gate, activated, up, hidden, contribution, columnNorms, dFf } = scene.numbers;
     const i = token * dFf + unit;
+    const isShut = isShutByHand(scene, { token, unit });
+    /** Name, value, sign before it, and whether a gate held at 0 makes it 0. @type {[string, number, string, boolean][]} */
     const cells = [
-      ['g', gate[i], ''],
-      ['a = act(g)', activated[i], '\u2192'],
+      ['g', gate[i], '', false],
+      ['a = act(g)', activated[i], '\u2192', isShut],
     ];
     if (up !== null && hidden !== null && contribution !== null && columnNorms !== null) {
       cells.push(
-        ['u', up[i], '\u00d7'],
-        ['h = a\u2009u', hidden[i], '='],
-        ['\u2016d\u2016', columnNorms[unit], '\u00d7'],
-        ['c', contribution[i], '='],
+        ['u', up[i], '\u00d7', false],
+        ['h = a\u2009u', hidden[i], '=', isShut],
+        ['\u2016d\u2016', columnNorms[unit], '\u00d7', false],
+        ['c', contribution[i], '=', isShut],
       );
       this.#rank.textContent = words.rank(rankOf(contribution, token, dFf, unit), dFf);
     } else this.#rank.textContent = '';
     this.#product.replaceChildren(
-      ...cells.map(([name, value, sign]) =>
+      ...cells.map(([name, value, sign, isZero]) =>
         el(
           'div',
           { 'data-sign': sign },
-          el('dt', {}, String(name)),
-          el('dd', {}, number(Number(value))),
+          el('dt', {}, name),
+          el('dd', {}, isZero ? '0' : number(value)),
+          ...(isZero ? [el('dd', { class: 'own' }, text.ownValue(number(value)))] : []),
         ),
       ),
     );
@@ -228,16 +236,22 @@ export class Inspector {
    * @param {EffectMessage | null} together
    * @param {boolean} pinned
    */
-  #updateWhatIf({ state, numbers, isWhole }, { token, unit }, together, pinned) {
-    const { gate, dFf, curve } = numbers;
+  #updateWhatIf(scene, { token, unit }, together, pinned) {
+    const { state, isWhole } = scene;
+    const { gate, dFf, curve } = scene.numbers;
+    const isShut = isShutByHand(scene, { token, unit });
     const own = gate[token * dFf + unit];
     const reach = Math.max(WHAT_IF_REACH, Math.ceil(Math.abs(own)));
     const { whatIf } = state;
     this.#whatIf.min = String(-reach);
     this.#whatIf.max = String(reach);
     this.#whatIf.value = String(pinned && whatIf !== null ? whatIf : own);
-    this.#whatIf.disabled = !pinned || !isWhole;
+    this.#whatIf.disabled = !pinned || !isWhole || isShut;
     this.#asIs.hidden = !pinned || whatIf === null;
+    if (isShut) {
+      this.#whatIfResult.textContent = words.whatIfClosed;
+      return;
+    }
     const act = number(actAt(curve, whatIf ?? own));
     const share = together === null ? '\u2026' : percent(together.relative);
     this.#whatIfResult.textContent =
@@ -249,7 +263,7 @@ export class Inspector {
    * @param {Effects} effects
    * @param {boolean} pinned
    */
-  #updateEffects({ state, isWhole }, { alone, guesses }, pinned) {
+  #updateEffects({ state, isWhole, numbers }, { alone, guesses }, pinned) {
     const closed = state.unit !== null && state.closed.includes(state.unit);
     this.#button.textContent = closed ? words.reopen : words.close;
     this.#button.setAttribute('aria-pressed', String(closed));
@@ -257,8 +271,10 @@ export class Inspector {
     this.#effect.textContent = alone === null || !pinned ? '' : effectSentence(alone, closed);
     this.#recorded.hidden = guesses === null || !pinned;
     if (guesses !== null && pinned) {
-      const caption = el('figcaption', {}, words.recorded, el('small', {}, words.recordedNote));
-      this.#recorded.replaceChildren(caption, nextTokenBars(guesses, closed));
+      const isOwn = numbers.act === numbers.ownAct;
+      const note = isOwn ? words.recordedNote : words.recordedOther(actName(numbers.ownAct));
+      const caption = el('figcaption', {}, words.recorded, el('small', {}, note));
+      this.#recorded.replaceChildren(caption, ...(isOwn ? [nextTokenBars(guesses, closed)] : []));
     }
     this.#channels.hidden = alone === null || !pinned;
     if (alone !== null && pinned) {
@@ -266,6 +282,14 @@ export class Inspector {
       this.#channels.replaceChildren(caption, channelChanges(alone.channels));
     }
   }
+}
+
+/**
+ * @param {Scene} scene
+ * @param {Cell} cell
+ */
+function isShutByHand(scene, { token, unit }) {
+  return token === scene.state.token && shutByHand(scene).has(unit);
 }
 
 /**

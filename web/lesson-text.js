@@ -60,7 +60,7 @@ const steps = [
     ],
     reveal: (n) => [
       `a is ${n.a} as before. But a thousand times that is h = ${n.h}, and this counts. A gate is not closed by itself; it is closed against what up brings.`,
-      'Hence the map of the real model ranks its units by what they contribute, c = \u2016h\u00a0d\u2016, the length of what they add to the output, and not by the gate alone.',
+      'Hence the inspector of the real model ranks units by what they contribute, c = \u2016h\u00a0d\u2016, the length of what they add to the output, and not by the gate alone.',
     ],
   },
   {

@@ -3,8 +3,6 @@
 
 import { readable } from './format.js';
 
-const GUESSES_SHOWN = 3;
-
 /**
  * @typedef {{ p_next: number[], top3: [string, number][][] }} Run
  * @typedef {{ value: number, isBound: boolean }} Probability  isBound: all that is known is that it is below value
@@ -13,27 +11,36 @@ const GUESSES_SHOWN = 3;
  */
 
 /**
- * The model's guesses for what follows a token, without and with the unit's gate shut. null: no such run.
+ * The model's guesses for what follows a token: its own three while the gate is as it is; with the gate shut, those of both
+ * runs, in the order of what is then likely. null: no such run.
  * @param {RecordedRuns | null} runs
  * @param {{ prompt: string, layer: number, unit: number, token: number, next: string | null }} place `next`: the token
  *   that really comes next, whose probability was recorded in every run
+ * @param {boolean} isShut the unit's gate, by hand
  * @returns {Guess[] | null}
  */
-export function recordedGuesses(runs, { prompt, layer, unit, token, next }) {
+export function recordedGuesses(runs, { prompt, layer, unit, token, next }, isShut) {
   const entry = runs?.prompts[prompt];
   const run = entry?.shut.find((candidate) => candidate.layer === layer && candidate.unit === unit);
   if (entry === undefined || run === undefined) return null;
-  const pieces = [
-    ...entry.base.top3[token].slice(0, 1),
-    ...run.top3[token],
-    ...entry.base.top3[token],
-  ];
-  const names = [...new Set(pieces.map(([piece]) => piece))].slice(0, GUESSES_SHOWN);
-  return names.map((piece) => ({
+  const pieces = [...entry.base.top3[token], ...(isShut ? run.top3[token] : [])];
+  const names = [...new Set(pieces.map(([piece]) => piece))];
+  const guesses = names.map((piece) => ({
     piece: readable(piece),
     open: probability(entry.base, token, piece, next),
     shut: probability(run, token, piece, next),
   }));
+  const shown = (/** @type {Guess} */ { open, shut }) => (isShut ? shut : open);
+  return guesses.sort((p, q) => likelierFirst(shown(p), shown(q)));
+}
+
+/**
+ * A bound stands below the value it is a bound of.
+ * @param {Probability} p
+ * @param {Probability} q
+ */
+function likelierFirst(p, q) {
+  return q.value - p.value || Number(p.isBound) - Number(q.isBound);
 }
 
 /**

@@ -27,6 +27,10 @@ export const text = {
     (/** @type {string} */ a, /** @type {string} */ u) =>
       `Open: what up says, ${u}, is multiplied by ${a}.`,
   ],
+  /** Of a gate that is held at 0 by hand. `own`: the class the model gives it, `a` its own act(g). */
+  closedByHand: (/** @type {string} */ own, /** @type {string} */ a) =>
+    `Closed by hand (the model itself: ${own}, \u00d7 ${a}).`,
+  ownValue: (/** @type {string} */ value) => `itself ${value}`,
   closed: 'closed',
   acts: {
     silu: 'SwiGLU',
@@ -164,6 +168,8 @@ export const text = {
     ) => `channel ${channel}: ${before} \u2192 ${after}`,
     recorded: 'What the whole model says next',
     recordedNote: 'recorded beforehand',
+    recordedOther: (/** @type {string} */ own) => `recorded for ${own} only`,
+    whatIfClosed: 'Closed by hand: open the gate again to set its g.',
     below: (/** @type {string} */ share) => `< ${share}`,
   },
   hand: {

@@ -1,0 +1,59 @@
+// A gate that is closed by hand says so everywhere: its line, its product, its point on the curve, its what-if slider; and
+// what was recorded with the model's own activation is not shown for another. The model's own values are Python's.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, test } from 'node:test';
+import { launchBrowser, openTab, servePage, settledBadge } from '../helpers/browser.js';
+
+const expected = JSON.parse(readFileSync(new URL('./expected.json', import.meta.url), 'utf8'));
+const browser = await launchBrowser();
+const site = await servePage();
+after(async () => {
+  await browser.close();
+  site.close();
+});
+
+/** @param {string} hash */
+async function opened(hash) {
+  const { tab, complaints } = await openTab(browser);
+  await tab.goto(`${site.page}${hash}`);
+  assert.equal((await settledBadge(tab)).state, 'ok');
+  return { tab, complaints };
+}
+
+test('a gate closed by hand is closed in words, numbers and picture, beside what the model has', async () => {
+  const { tab, complaints } = await opened('');
+  const { a, c } = expected[0].pinned;
+  const dot = tab.locator('.act-curve .dot:not(.is-own)');
+  const height = await dot.getAttribute('cy');
+  await tab.click('#close-gate');
+  await tab.locator('.class-line').filter({ hasText: 'Closed by hand' }).waitFor();
+  assert.equal(
+    await tab.locator('.class-line').textContent(),
+    `Closed by hand (the model itself: open, × ${a.toFixed(2)}).`,
+  );
+  const values = await tab.locator('.product dd:not(.own)').allTextContents();
+  assert.deepEqual([values[1], values[3], values[5]], ['0', '0', '0']);
+  const own = await tab.locator('.product dd.own').allTextContents();
+  assert.deepEqual([own[0], own[2]], [`itself ${a.toFixed(2)}`, `itself ${c.toPrecision(3)}`]);
+  assert.ok(Number(await dot.getAttribute('cy')) > Number(height), 'the point lies on the axis');
+  assert.equal(await tab.locator('.act-curve .dot.is-own').getAttribute('cy'), height);
+  assert.match(String(await tab.locator('.act-curve').getAttribute('aria-label')), /a = 0\./);
+  assert.equal(await tab.locator('#what-if').isDisabled(), true);
+  await tab.click('#close-gate');
+  await tab.locator('.class-line').filter({ hasText: 'Open:' }).waitFor();
+  assert.equal(await tab.locator('#what-if').isDisabled(), false);
+  assert.equal(await tab.locator('.product dd.own').count(), 0);
+  assert.deepEqual(complaints, []);
+  await tab.context().close();
+});
+
+test('recorded runs are not shown for another activation, and the page says why', async () => {
+  const { tab } = await opened('#v=1&l=24&p=chat&t=41&u=1005&act=relu');
+  await tab.locator('.recorded').filter({ hasText: 'recorded for SwiGLU only' }).waitFor();
+  assert.equal(await tab.locator('.next-tokens').count(), 0);
+  await tab.click('#act-back');
+  await tab.locator('.next-tokens').waitFor();
+  await tab.context().close();
+});
