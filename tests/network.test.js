@@ -171,14 +171,31 @@ test('a file whose length comes out only while it is read, and is too short, is 
     x.begin === 0 &&
     x.server.serve(x, { headers: { 'content-range': `bytes 0-${x.end - 1}/*` }, drop: ['etag'] });
   const checkpoint = await open();
-  for (const name of checkpoint.tensors.keys()) {
-    const result = await checkpoint.read(name).catch((reason) => reason);
-    if (result.data) continue;
-    assert.equal(result.code, 'ERR_SAFETENSORS');
-    assert.equal(result.kind, 'incomplete');
-    return;
-  }
-  assert.fail('every tensor of half a file was read');
+  const incomplete = async () => {
+    const error = await failure(checkpoint.read('big'));
+    assert.equal(error.code, 'ERR_SAFETENSORS');
+    assert.equal(error.kind, 'incomplete');
+  };
+  await incomplete();
+  // Now the tensor begins past the end: 416, with the length and without it.
+  home.files.set('/f.safetensors', whole.subarray(0, 66_000));
+  await incomplete();
+  home.fault = ({ response }) => {
+    response.writeHead(416).end();
+    return true;
+  };
+  await incomplete();
+});
+
+test('a whole file that ends before the range that was asked for says so', async () => {
+  const checkpoint = await open();
+  home.fault = (x) =>
+    x.server.serve(
+      { ...x, ranged: false },
+      { body: x.file.subarray(0, 100), drop: ['content-length'] },
+    );
+  const error = await failure(checkpoint.read('big'));
+  assert.match(error.message, /the answer ended before the range began/);
 });
 
 test('a redirect that goes round and round ends, also where each hop is followed by hand', async () => {
