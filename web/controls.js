@@ -54,11 +54,20 @@ export function bindControls({ change, openDialog }) {
   );
   const unit = /** @type {HTMLInputElement} */ (byId('unit-box'));
   const token = /** @type {HTMLSelectElement} */ (byId('token-select'));
+  let units = 0;
+  /** @type {number | null} */
+  let pinned = null;
   /**
    * @param {State} state
    * @param {boolean} isForeign a model of the reader's own is on show: no shipped layer or text is the chosen one
+   * @param {number} dFf the units on show
    */
-  const show = (state, isForeign) => {
+  const show = (state, isForeign, dFf) => {
+    if (dFf !== units || state.unit !== pinned) {
+      unit.removeAttribute('aria-invalid');
+      byId('unit-error').textContent = '';
+    }
+    [units, pinned] = [dFf, state.unit];
     layer.value = isForeign ? '' : String(state.layer);
     prompt.value = isForeign ? '' : state.prompt;
     sort.value = state.sort;
@@ -84,7 +93,11 @@ export function bindControls({ change, openDialog }) {
   );
   act.addEventListener('change', () => change({ act: /** @type {State['act']} */ (act.value) }));
   unit.addEventListener('change', () => {
-    if (/^\d+$/.test(unit.value)) change({ unit: Number(unit.value), whatIf: null });
+    const wanted = unit.value.trim();
+    const isThere = /^\d+$/.test(wanted) && Number(wanted) < units;
+    unit.setAttribute('aria-invalid', String(!isThere && wanted !== ''));
+    byId('unit-error').textContent = isThere || wanted === '' ? '' : text.noUnit(units);
+    if (isThere) change({ unit: Number(wanted), whatIf: null });
   });
   byId('load-open').addEventListener('click', openDialog);
   bindTheme();

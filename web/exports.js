@@ -1,15 +1,14 @@
 // Numbers and pictures out of the page: the selected token's units as CSV, the state with definitions and sources as JSON,
-// map and tile as PNG with a caption, and the link. Files are made here and saved by the browser; nothing is sent.
+// map and tile as PNG (picture.js), and the link. Files are made here and saved by the browser; nothing is sent.
 
 import { CLASS_NAMES } from './definitions.js';
 import { byId, el } from './dom.js';
+import { rankOf } from './orders.js';
+import { pictureOf } from './picture.js';
+import { formatHash, HIDEABLE, parseHash } from './state.js';
 import { text } from './text.js';
 
 /** @typedef {import('./scene.js').Scene} Scene */
-
-const PNG_SCALE = 2;
-const CAPTION_LINE = 20;
-const MARGIN = 16;
 
 /** A field of a CSV file: quoted where it has to be. @param {string | number} value */
 const field = (value) =>
@@ -42,23 +41,45 @@ export function jsonOf(scene, seal) {
   const { state, numbers, counts } = scene;
   const here = counts[state.token];
   const classes = Object.fromEntries(CLASS_NAMES.map((name, i) => [name, here.counts[i]]));
-  const { origin, model } = numbers;
+  const { origin, model, layer } = numbers;
+  const { layer: _layer, prompt: _prompt, ...elsewhere } = state;
   const source = scene.isShipped
     ? { model, layer: state.layer, prompt: state.prompt, x: 'captured' }
-    : { model, x: origin === 'probe' ? 'synthetic probe' : 'captured by the reader' };
+    : { model, layer, x: origin === 'probe' ? 'synthetic probe' : 'captured by the reader' };
   return JSON.stringify(
     {
       source: { ...source, act: numbers.act, units: numbers.dFf, tokens: numbers.pieces },
       check: seal,
-      state,
+      // The shipped place that the state still names is not where these numbers are from.
+      state: scene.isShipped ? state : elsewhere,
       token: { ...classes, negative: here.negative },
-      pinned: scene.focus === null ? null : scene.describe(scene.focus),
+      pinned: pinnedOf(scene),
       definitions: text.definitions,
-      link: location.href,
+      link: scene.isShipped ? location.href : null,
     },
     null,
     2,
   );
+}
+
+/** The pinned gate at the selected token, in full precision. @param {Scene} scene */
+function pinnedOf(scene) {
+  const { token, unit } = scene.state;
+  if (unit === null) return null;
+  const { gate, activated, up, hidden, contribution, dFf, pieces } = scene.numbers;
+  const i = token * dFf + unit;
+  return {
+    token,
+    piece: pieces[token],
+    unit,
+    class: CLASS_NAMES[scene.classAt({ token, unit })],
+    g: gate[i],
+    a: activated[i],
+    u: up?.[i] ?? null,
+    h: hidden?.[i] ?? null,
+    c: contribution?.[i] ?? null,
+    rank: contribution === null ? null : rankOf(contribution, token, dFf, unit),
+  };
 }
 
 /** Weights and hidden states in one sentence. @param {Scene} scene */
@@ -78,101 +99,81 @@ function save(name, blob) {
 }
 
 /**
- * Map, tile and a caption on one canvas.
+ * What the picture's caption says: the finding, the place and its threshold, the sources, the link.
  * @param {Scene} scene
  * @param {string} sentence
- * @returns {Promise<Blob>}
  */
-async function pngOf(scene, sentence) {
-  const pictures = /** @type {HTMLCanvasElement[]} */ ([
-    ...document.querySelectorAll('#map canvas, #tile canvas'),
-  ]);
-  const sizes = pictures.map((picture) => picture.getBoundingClientRect());
-  const width = Math.max(...sizes.map((size) => size.width)) + 2 * MARGIN;
-  const canvas = document.createElement('canvas');
-  const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
-  const { color, backgroundColor } = getComputedStyle(document.body);
-  const font = `15px ${getComputedStyle(document.body).fontFamily}`;
-  context.font = font;
-  const lines = wrap(context, [sentence, sourceOf(scene)], width - 2 * MARGIN);
-  const pictureHeight = sizes.reduce((sum, size) => sum + size.height + MARGIN, MARGIN);
-  canvas.width = width * PNG_SCALE;
-  canvas.height = (pictureHeight + lines.length * CAPTION_LINE + MARGIN) * PNG_SCALE;
-  context.scale(PNG_SCALE, PNG_SCALE);
-  context.fillStyle = backgroundColor;
-  context.fillRect(0, 0, canvas.width, canvas.height);
-  context.fillStyle = color;
-  context.font = font;
-  let top = MARGIN;
-  pictures.forEach((picture, i) => {
-    context.drawImage(picture, MARGIN, top, sizes[i].width, sizes[i].height);
-    top += sizes[i].height + MARGIN;
+function captionOf(scene, sentence) {
+  const { state, numbers } = scene;
+  const words = text.exports;
+  const place = words.place({
+    model: numbers.model,
+    layer: numbers.layer,
+    reading: numbers.reading.label,
+    piece: numbers.pieces[state.token],
+    tau: String(state.tau),
+    unit: state.unit === null ? '' : String(state.unit),
   });
-  for (const line of lines) {
-    context.fillText(line, MARGIN, top + CAPTION_LINE * 0.7);
-    top += CAPTION_LINE;
-  }
-  return new Promise((resolve, reject) =>
-    canvas.toBlob(
-      (blob) => (blob === null ? reject(new Error('PNG')) : resolve(blob)),
-      'image/png',
-    ),
-  );
-}
-
-/**
- * @param {CanvasRenderingContext2D} context
- * @param {string[]} paragraphs
- * @param {number} width
- */
-function wrap(context, paragraphs, width) {
-  const lines = [];
-  for (const paragraph of paragraphs) {
-    let line = '';
-    for (const word of paragraph.split(' ')) {
-      const longer = line === '' ? word : `${line} ${word}`;
-      if (line !== '' && context.measureText(longer).width > width) {
-        lines.push(line);
-        line = word;
-      } else line = longer;
-    }
-    lines.push(line);
-  }
-  return lines;
+  return [sentence, place, sourceOf(scene), scene.isShipped ? location.href : words.noLink];
 }
 
 /** @param {() => Scene | null} scene what is on show when a button is pressed */
 export function bindExports(scene) {
-  const whenReady = (/** @type {(scene: Scene) => void | Promise<void>} */ action) => () => {
-    const shown = scene();
-    if (shown?.isWhole) return action(shown);
-  };
+  const status = byId('export-status');
   const name = (/** @type {Scene} */ { state, numbers: { origin } }, /** @type {string} */ end) =>
     `gates-${origin === 'shipped' ? `layer${state.layer}-${state.prompt}` : origin}-token${state.token}.${end}`;
-  const seal = () => byId('badge-words').textContent ?? '';
-  byId('export-csv').addEventListener(
-    'click',
-    whenReady((shown) => save(name(shown, 'csv'), new Blob([csvOf(shown)], { type: 'text/csv' }))),
+  /** @type {Record<string, (shown: Scene) => Blob | Promise<Blob>>} */
+  const makers = {
+    csv: (shown) => new Blob([csvOf(shown)], { type: 'text/csv' }),
+    json: (shown) =>
+      new Blob([jsonOf(shown, byId('badge-words').textContent ?? '')], {
+        type: 'application/json',
+      }),
+    png: (shown) => pictureOf(shown, captionOf(shown, byId('live').textContent ?? '')),
+  };
+  for (const [end, make] of Object.entries(makers)) {
+    byId(`export-${end}`).addEventListener('click', async () => {
+      const shown = scene();
+      if (!shown?.isWhole) return;
+      save(name(shown, end), await make(shown));
+      status.textContent = text.exports.saved(name(shown, end));
+    });
+  }
+  byId('export-link').addEventListener('click', () => copyLink(scene(), location.href));
+  bindClassLink(scene);
+}
+
+/**
+ * @param {Scene | null} shown
+ * @param {string} link
+ */
+async function copyLink(shown, link) {
+  const status = byId('export-status');
+  if (shown !== null && !shown.isShipped) {
+    status.textContent = text.exports.noLink;
+    return;
+  }
+  try {
+    await navigator.clipboard.writeText(link);
+    status.textContent = text.exports.copied;
+  } catch {
+    status.textContent = text.exports.notCopied;
+  }
+}
+
+/**
+ * A link for a class: what is ticked is left out where it is opened.
+ * @param {() => Scene | null} scene
+ */
+function bindClassLink(scene) {
+  const boxes = HIDEABLE.map((part) => el('input', { type: 'checkbox', value: part }));
+  byId('class-link-parts').append(
+    ...boxes.map((box) => el('label', {}, box, ` ${text.hideable[box.value]}`)),
   );
-  byId('export-json').addEventListener(
-    'click',
-    whenReady((shown) =>
-      save(name(shown, 'json'), new Blob([jsonOf(shown, seal())], { type: 'application/json' })),
-    ),
-  );
-  byId('export-png').addEventListener(
-    'click',
-    whenReady(async (shown) => {
-      save(name(shown, 'png'), await pngOf(shown, byId('live').textContent ?? ''));
-    }),
-  );
-  byId('export-link').addEventListener('click', async () => {
-    const status = byId('export-status');
-    try {
-      await navigator.clipboard.writeText(location.href);
-      status.textContent = text.exports.copied;
-    } catch {
-      status.textContent = text.exports.notCopied;
-    }
+  byId('class-link-copy').addEventListener('click', () => {
+    const hide = boxes.filter(({ checked }) => checked).map(({ value }) => value);
+    const { state, unknown } = parseHash(location.hash);
+    const link = new URL(formatHash({ ...state, hide }, unknown), location.href);
+    copyLink(scene(), link.href);
   });
 }

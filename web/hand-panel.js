@@ -50,13 +50,16 @@ export class HandPanel {
     for (const { set: name, button, count } of this.#buttons) {
       button.setAttribute('aria-pressed', String(set === name));
       button.disabled = !scene.isWhole;
+      button.hidden = name === 'least' && scene.numbers.dFf <= KEPT_BY_LEAST;
       if (scene.isWhole && name !== 'least') {
         count.textContent = ` (${unitsOf(scene.traced, token, name, tau).length})`;
       }
     }
     const held = closed.length > 0 || set !== null || whatIf !== null;
     this.#undo.disabled = this.#steps.length === 0;
-    this.#result.textContent = held && together !== null ? sentence(scene, together) : '';
+    const said = held && together !== null ? sentence(scene, together) : '';
+    // Writing the same words again would have them read out again.
+    if (this.#result.textContent !== said) this.#result.textContent = said;
   }
 
   /**

@@ -90,6 +90,8 @@ export class Heatmap {
     if (this.#canvas.width !== columns) this.#canvas.width = columns;
     if (this.#canvas.height !== height) this.#canvas.height = height;
     this.#canvas.style.height = `${height}px`;
+    // Few units are drawn wider than a pixel each: sharp, for there is nothing between two units.
+    this.#canvas.classList.toggle('is-stretched', columns < this.#canvas.clientWidth);
     const context = /** @type {CanvasRenderingContext2D} */ (this.#canvas.getContext('2d'));
     const image = context.createImageData(columns, height);
     const pixels = new Uint32Array(image.data.buffer).fill(palette.gap);

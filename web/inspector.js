@@ -48,7 +48,7 @@ export class Inspector {
   #button = el('button', { type: 'button', class: 'primary', id: 'close-gate' });
   #effect = el('p', { class: 'effect', id: 'effect' });
   #whatIf = el('input', { type: 'range', id: 'what-if', step: WHAT_IF_STEP });
-  #whatIfResult = el('output', { for: 'what-if' });
+  #whatIfResult = el('output', { for: 'what-if', 'aria-live': 'off' });
   #asIs = el('button', { type: 'button', class: 'link' }, words.asIs);
   #channels = el('figure', { class: 'channel-figure' });
   #recorded = el('figure', { class: 'recorded' });

@@ -5,13 +5,13 @@ import { Analysis, guessesFor } from './analysis.js';
 import { Badge, capturedVerdict, verdict } from './badge.js';
 import { onSchemeChange } from './colours.js';
 import { bindControls } from './controls.js';
-import { byId } from './dom.js';
 import { bindExports } from './exports.js';
 import { GradientField } from './gradient-field.js';
 import { LessonDoor } from './lesson-door.js';
 import { LoadDialog } from './load-dialog.js';
 import { errorInWords } from './load-errors.js';
 import { SHIPPED } from './models.js';
+import { NoticeLine } from './notice.js';
 import { startWorker } from './places.js';
 import { WorkerClient } from './protocol.js';
 import { numbersOfPreview, numbersOfTrace, Scene } from './scene.js';
@@ -50,6 +50,7 @@ class Page {
   #frame = 0;
 
   #badge = new Badge();
+  #notice = new NoticeLine();
   #views = new Views({
     slide: (patch) => this.#change(patch),
     step: (patch) => this.#change(patch, true),
@@ -66,8 +67,7 @@ class Page {
   #dialog = new LoadDialog(this.#client, (layer) => this.#showForeign(layer));
 
   constructor() {
-    const { badKeys } = this.#store;
-    this.#notice(badKeys.length === 0 ? '' : text.badHash(badKeys.join(', ')));
+    this.#notice.tell(this.#store.notices);
     this.#client.on('preview', (preview) => {
       this.#receive(numbersOfPreview(preview, this.#pieces(preview.tokens), this.#about()));
     });
@@ -116,7 +116,7 @@ class Page {
     } catch (error) {
       if (/** @type {Error} */ (error).name === 'AbortError') return;
       this.#badge.show('bad', text.badge.failed(errorInWords(error)));
-      this.#notice(text.loadFailed(errorInWords(error)));
+      this.#notice.say(text.loadFailed(errorInWords(error)));
     }
   }
 
@@ -194,8 +194,16 @@ class Page {
   #receive(numbers) {
     this.#numbers = numbers;
     this.#hover = null;
-    this.#store.fit(numbers.tokens, numbers.dFf);
+    this.#fit();
     this.#schedule();
+  }
+
+  /** The state within the numbers on show, where they are what it asks for; a link that names what is not there is told so. */
+  #fit() {
+    if (this.#numbers === null || this.#asked !== this.#wanted()) return;
+    const { tokens, dFf, origin } = this.#numbers;
+    this.#store.fit(tokens, dFf, origin === 'shipped');
+    this.#notice.tell(this.#store.notices);
   }
 
   /** @param {Cell | null} cell */
@@ -250,6 +258,7 @@ class Page {
     const { layer, prompt } = this.#state;
     if (before.layer !== layer || before.prompt !== prompt) this.#foreign = null;
     if (this.#asked !== '' && this.#asked !== this.#wanted()) this.#load();
+    else if (document.body.dataset.status === 'ready') this.#fit();
     this.#schedule();
   }
 
@@ -260,7 +269,7 @@ class Page {
       try {
         this.#render();
       } catch (error) {
-        this.#notice(text.drawFailed(errorInWords(error)));
+        this.#notice.say(text.drawFailed(errorInWords(error)));
         throw error;
       }
     });
@@ -270,7 +279,7 @@ class Page {
     // The name goes with the numbers on show; what is asked for may still be on its way.
     const { layer, reading, model } = this.#numbers ?? this.#about();
     this.#views.place(layer, reading, model);
-    this.#showControls(this.#state, this.#foreign !== null);
+    this.#showControls(this.#state, this.#foreign !== null, this.#numbers?.dFf ?? 0);
     hideParts(this.#state.hide);
     this.#lesson.update(this.#state.lesson);
     if (this.#numbers === null || this.#state.lesson !== null) return;
@@ -292,12 +301,6 @@ class Page {
 
   #promptTokens() {
     return this.#prompts.find(({ name }) => name === this.#state.prompt)?.tokens ?? [];
-  }
-
-  /** @param {string} words */
-  #notice(words) {
-    byId('notice').textContent = words;
-    byId('notice').hidden = words === '';
   }
 }
 

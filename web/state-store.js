@@ -5,11 +5,19 @@ import { formatHash, NOTHING_HELD, parseHash } from './state.js';
 
 /** @typedef {import('./state.js').State} State */
 
+/** What a layer may not have, by its key in a link. */
+const PLACES = /** @type {const} */ ([
+  ['t', 'token'],
+  ['u', 'unit'],
+  ['vs', 'versus'],
+  ['closed', 'closed'],
+]);
+
 export class StateStore {
   /** @type {State} */
   state;
-  /** Keys of the opening link whose values meant nothing. @type {string[]} */
-  badKeys;
+  /** What of the last link meant nothing. @type {import('./state.js').Notice[]} */
+  notices;
   /** @type {[string, string][]} */
   #unknown;
   #onChange;
@@ -20,7 +28,7 @@ export class StateStore {
     const { state, notices, unknown } = parseHash(location.hash);
     this.state = state;
     this.#unknown = unknown;
-    this.badKeys = notices.map(({ key }) => key);
+    this.notices = notices;
     window.addEventListener('popstate', () => this.#adopt());
   }
 
@@ -40,17 +48,27 @@ export class StateStore {
   }
 
   /**
-   * Brings the state within a layer that has just been loaded; the address keeps what was asked for.
+   * Brings the state within the layer on show and notes what is not there; the address keeps what was asked for.
    * @param {number} tokens
    * @param {number} units
+   * @param {boolean} isOfLink whether the layer is one that a link can name
    */
-  fit(tokens, units) {
-    this.state = within(this.state, tokens, units);
+  fit(tokens, units, isOfLink) {
+    const asked = this.state;
+    this.state = within(asked, tokens, units);
+    if (!isOfLink || this.state === asked) return;
+    for (const [key, field] of PLACES) {
+      const isNoted = this.notices.some((notice) => notice.key === key);
+      if (isNoted || this.state[field] === asked[field]) continue;
+      this.notices = [...this.notices, { key, value: String(asked[field]) }];
+    }
   }
 
   #adopt() {
     const before = this.state;
-    this.state = parseHash(location.hash).state;
+    const { state, notices } = parseHash(location.hash);
+    this.state = state;
+    this.notices = notices;
     this.#onChange(before);
   }
 }

@@ -46,6 +46,8 @@ export const HIDEABLE = [
  * @property {number | null} whatIf  the pinned unit's g, set by hand
  */
 
+/** A value of a link that means nothing. @typedef {{ key: string, value: string }} Notice */
+
 /** Every gate as the model has it. */
 export const NOTHING_HELD = Object.freeze({
   closed: /** @type {number[]} */ ([]),
@@ -142,10 +144,10 @@ const KEYS = /** @type {const} */ ({
   },
   hide: {
     field: 'hide',
-    read: (/** @type {string} */ text) => {
-      const parts = text.split(',');
-      return parts.every((part) => HIDEABLE.includes(part)) ? parts : null;
-    },
+    read: (/** @type {string} */ text) => text.split(',').filter((part) => HIDEABLE.includes(part)),
+    /** What is not a part is named; the others are left out all the same. */
+    wrong: (/** @type {string} */ text) =>
+      text.split(',').filter((part) => !HIDEABLE.includes(part)),
   },
   set: {
     field: 'set',
@@ -160,7 +162,7 @@ const KEYS = /** @type {const} */ ({
 
 /**
  * @param {string} hash with or without its #
- * @returns {{ state: State, notices: { key: string, value: string }[], unknown: [string, string][] }}
+ * @returns {{ state: State, notices: Notice[], unknown: [string, string][] }}
  */
 export function parseHash(hash) {
   const state = openingState();
@@ -176,8 +178,9 @@ export function parseHash(hash) {
       continue;
     }
     const value = rule.read(text);
-    if (value === null) notices.push({ key, value: text });
-    else Object.assign(state, { [rule.field]: value });
+    const wrong = 'wrong' in rule ? rule.wrong(text) : value === null ? [text] : [];
+    if (wrong.length > 0) notices.push({ key, value: wrong.join(', ') });
+    if (value !== null) Object.assign(state, { [rule.field]: value });
   }
   // A link that names a place but no unit, or no token, does not mean the opening's.
   if (given.has('l') || given.has('p')) {

@@ -68,6 +68,7 @@ export const text = {
     `${s.leaking} leak, ${s.open} are open. Dropping the closed ones changes this layer's output by ${s.cost}.`,
   partial: (/** @type {number} */ rows, /** @type {number} */ all) =>
     `${rows} of ${all} gates have arrived; these are their classes so far.`,
+  noUnit: (/** @type {number} */ units) => `There are the units 0 to ${units - 1}.`,
   only: (/** @type {string} */ name) => `Show only the gates that are ${name}`,
   colours: {
     class: 'class',
@@ -318,7 +319,30 @@ export const text = {
     probe: (/** @type {string} */ model) =>
       `Weights: ${model}; hidden states are a SYNTHETIC PROBE (random noise), not a text; computed by gated-mlp.`,
     copied: 'The link is copied.',
+    saved: (/** @type {string} */ file) => `Saved: ${file}`,
+    noLink: 'A loaded model is not in the link: there is none that would open it.',
+    place: (/** @type {Record<string, string>} */ p) =>
+      `${p.model}, layer ${p.layer}, reading ${p.reading}; token \u201c${p.piece}\u201d${p.unit === '' ? '' : `, unit ${p.unit} pinned`}; closed is |act| < ${p.tau}.`,
+    scale: (
+      /** @type {string} */ quantity,
+      /** @type {string} */ low,
+      /** @type {string} */ high,
+    ) => `Coloured by ${quantity}, from ${low} to ${high}.`,
     notCopied: 'The browser does not let the page copy; the link is in the address bar.',
+  },
+  /** What a link for a class may leave out, by the name it has in the link. @type {Record<string, string>} */
+  hideable: {
+    load: 'loading models',
+    theme: 'theme',
+    tour: 'tour',
+    hand: 'closing sets',
+    charts: 'charts',
+    tables: 'tables and exports',
+    gradient: 'gradients',
+    lesson: 'lesson',
+    prose: 'text below',
+    inspector: 'inspector',
+    map: 'maps',
   },
   definitions: {
     g: 'gate_proj(x)',
@@ -406,6 +430,9 @@ export const text = {
   readings: { captured: 'your own text', probe: 'random noise' },
   badHash: (/** @type {string} */ keys) =>
     `The link had a value that means nothing here (${keys}); the default is shown instead.`,
+  /** What `hide` may name, where it named something else. */
+  badHide: (/** @type {string} */ bad, /** @type {string} */ legal) =>
+    `hide: not ${bad}, but ${legal}`,
   loadFailed: (/** @type {string} */ why) => `The layer could not be loaded: ${why}`,
   drawFailed: (/** @type {string} */ why) =>
     `The page could not draw this: ${why}. What is seen may be of before; reload the page.`,
