@@ -34,7 +34,7 @@ export class ClassBar {
     this.#parts.forEach(({ name, button, count }, i) => {
       const swatch = el('span', { class: `swatch band-${name}`, 'aria-hidden': 'true' });
       button.append(swatch, count, ` ${text.classes[i]}`);
-      button.title = text.only(text.classes[i]);
+      button.title = `${text.meanings.classes[i]} ${text.only(text.classes[i])}`;
       button.addEventListener('click', () =>
         onOnly(button.getAttribute('aria-pressed') === 'true' ? null : name),
       );

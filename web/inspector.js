@@ -37,7 +37,7 @@ export class Inspector {
   #curveHost = el('div');
   #curve = new ActCurveChart(this.#curveHost);
   #product = el('dl', { class: 'product' });
-  #rank = el('p', { class: 'rank' });
+  #rank = el('p', { class: 'rank', title: text.meanings.rank });
   #tokens = new OverTokens();
   #compare = new CompareTable();
   #parts = new UnitParts();
@@ -46,7 +46,7 @@ export class Inspector {
   #copy = el('button', { type: 'button', id: 'copy-unit' }, words.copy);
   #copied = el('output', { class: 'habit' });
   #button = el('button', { type: 'button', class: 'primary', id: 'close-gate' });
-  #effect = el('p', { class: 'effect', id: 'effect' });
+  #effect = el('p', { class: 'effect', id: 'effect', title: text.meanings.pi });
   #whatIf = el('input', { type: 'range', id: 'what-if', step: WHAT_IF_STEP });
   #whatIfResult = el('output', { for: 'what-if', 'aria-live': 'off' });
   #asIs = el('button', { type: 'button', class: 'link' }, words.asIs);
@@ -168,25 +168,26 @@ export class Inspector {
     const { gate, activated, up, hidden, contribution, columnNorms, dFf } = scene.numbers;
     const i = token * dFf + unit;
     const isShut = isShutByHand(scene, { token, unit });
-    /** Name, value, sign before it, and whether a gate held at 0 makes it 0. @type {[string, number, string, boolean][]} */
+    const { product: meaning } = text.meanings;
+    /** Name, meaning, value, sign before it, whether a gate held at 0 makes it 0. @type {[string, string, number, string, boolean][]} */
     const cells = [
-      ['g', gate[i], '', false],
-      ['a = act(g)', activated[i], '\u2192', isShut],
+      ['g', meaning.g, gate[i], '', false],
+      ['a = act(g)', meaning.a, activated[i], '\u2192', isShut],
     ];
     if (up !== null && hidden !== null && contribution !== null && columnNorms !== null) {
       cells.push(
-        ['u', up[i], '\u00d7', false],
-        ['h = a\u2009u', hidden[i], '=', isShut],
-        ['\u2016d\u2016', columnNorms[unit], '\u00d7', false],
-        ['c', contribution[i], '=', isShut],
+        ['u', meaning.u, up[i], '\u00d7', false],
+        ['h = a\u2009u', meaning.h, hidden[i], '=', isShut],
+        ['\u2016d\u2016', meaning.d, columnNorms[unit], '\u00d7', false],
+        ['c', meaning.c, contribution[i], '=', isShut],
       );
       this.#rank.textContent = words.rank(rankOf(contribution, token, dFf, unit), dFf);
     } else this.#rank.textContent = '';
     this.#product.replaceChildren(
-      ...cells.map(([name, value, sign, isZero]) =>
+      ...cells.map(([name, what, value, sign, isZero]) =>
         el(
           'div',
-          { 'data-sign': sign },
+          { 'data-sign': sign, title: what },
           el('dt', {}, name),
           el('dd', {}, isZero ? '0' : number(value)),
           ...(isZero ? [el('dd', { class: 'own' }, text.ownValue(number(value)))] : []),

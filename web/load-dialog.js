@@ -29,7 +29,10 @@ const FILE = /\.(safetensors|json|html?)$/i;
  */
 export function addressOf(typed) {
   const address = typed.trim();
+  if (/\s/.test(address) || !/[/.:]/.test(address))
+    throw new Error(words.errors.noAddress(address));
   if (HUB_ID.test(address) && !FILE.test(address)) return address;
+  if (!URL.canParse(address, location.href)) throw new Error(words.errors.noAddress(address));
   const { href } = new URL(address, location.href);
   return href.replace(/^(https:\/\/huggingface\.co\/[^/]+\/[^/]+)\/blob\//, '$1/resolve/');
 }
@@ -157,6 +160,7 @@ export class LoadDialog {
   }
 
   async #openAddress() {
+    this.#address = null;
     const source = addressOf(this.#url.value);
     this.#address = source;
     await this.#open(source, this.#url.value.trim(), null);

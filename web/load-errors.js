@@ -34,6 +34,7 @@ export function errorInWords(error) {
     return words.noRanges;
   if (isNoAnswer(error)) return navigator.onLine ? words.unreachable : words.offline;
   if (code === 'ERR_HTTP' && status !== null) return words.http(status);
+  if (code === 'ERR_SAFETENSORS' && /\bHTML\b/.test(message)) return words.webPage;
   return (BY_CODE[code] ?? words.other)(message.replace(/\.$/, ''));
 }
 

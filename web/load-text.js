@@ -43,8 +43,12 @@ export const loadText = {
       `The server answered with status ${status}. Try again later, or download the file and drop it here.`,
     noRanges:
       'The server sends files only from their beginning (200 instead of 206), and what is wanted lies too far in. Download the file and drop it here.',
+    noAddress: (/** @type {string} */ typed) =>
+      `This is no address: \u201c${typed}\u201d. Give a Hub id such as name/model, or a whole address (https://\u2026) that ends in .safetensors.`,
     notSafetensors: (/** @type {string} */ detail) =>
       `This is not a safetensors file: ${detail}. The page reads only that format; most models on huggingface.co have it.`,
+    webPage:
+      'This is a web page, not a safetensors file: the address leads to HTML, as a sign-in or a model\u2019s page does. Give the address of the file itself, which ends in .safetensors, or a Hub id such as name/model.',
     noMlp: (/** @type {string} */ detail) =>
       `No gated MLP is in this file. The page knows gate_proj, up_proj and down_proj and the names other families use. ${detail}`,
     dtype: (/** @type {string} */ detail) =>

@@ -226,10 +226,10 @@ class Page {
     this.#change({ token, unit, ...held, versus: /** @type {State['versus']} */ (versus) }, true);
   }
 
-  /** One step back: first the comparison ends, then the pin. */
+  /** One step back: first the comparison ends, then the pin. Gates closed by hand stay closed, and `#hand-result` says so. */
   #unpin() {
     const { versus } = this.#state;
-    this.#change(versus !== null ? { versus: null } : { unit: null, ...NOTHING_HELD }, true);
+    this.#change(versus !== null ? { versus: null } : { unit: null, whatIf: null }, true);
   }
 
   /** @param {Cell} cell */

@@ -36,7 +36,10 @@ export class OverTokens {
       same: signs === null ? '' : signs['++'] + signs['--'],
     });
     const caption = el('figcaption', {}, words.tokensCaption);
-    if (signs !== null) caption.append(el('span', { class: 'signs' }, words.signs(signs)));
+    if (signs !== null)
+      caption.append(
+        el('span', { class: 'signs', title: text.meanings.signs }, words.signs(signs)),
+      );
     this.#figure.replaceChildren(
       caption,
       unitOverTokens({ values, selected: token, label }),

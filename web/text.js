@@ -31,6 +31,27 @@ export const text = {
   closedByHand: (/** @type {string} */ own, /** @type {string} */ a) =>
     `Closed by hand (the model itself: ${own}, \u00d7 ${a}).`,
   ownValue: (/** @type {string} */ value) => `itself ${value}`,
+  /** What the short names mean, for who points at them. */
+  meanings: {
+    classes: [
+      'Closed: g lies so far left that the curve has faded out.',
+      'Closed, but g is near 0: a small change of x would open it.',
+      'Not closed: the gate passes a little, with its sign turned.',
+      'The gate passes what up offers, multiplied.',
+    ],
+    product: {
+      g: 'g = W_gate x: what the gate is made of',
+      a: 'a = act(g): the gate, what u is multiplied by',
+      u: 'u = W_up x: what the unit could say',
+      h: 'h = a u: what the unit says',
+      d: '\u2016d\u2016: length of the unit\u2019s column of W_down',
+      c: 'c = |h| \u2016d\u2016: its contribution, how far closing this one gate moves the output',
+    },
+    rank: 'Place of this unit among all at this token, by contribution c',
+    pi: '\u03c0 = h (d \u00b7 y) / \u2016y\u2016\u00b2: the unit\u2019s share along the output, negative where it opposes it; over all units it adds up to 1',
+    signs:
+      'Signs of (g, u) over these tokens: ++ both positive; +\u2212 gate positive, up negative; \u2212+ gate negative, up positive; \u2212\u2212 both negative',
+  },
   closed: 'closed',
   acts: {
     silu: 'SwiGLU',
