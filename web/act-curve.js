@@ -37,7 +37,7 @@ export class ActCurveChart {
   #drop = svg('path', { class: 'drop' });
   #dot = svg('circle', { class: 'dot', r: 5 });
   /** Where the model itself has a gate that is held at 0. */
-  #own = svg('circle', { class: 'dot is-own', r: 5 });
+  #own = svg('circle', { class: 'own-dot', r: 5 });
   #svg = svg('svg', { class: 'act-curve', viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img' });
   #drawn = '';
 

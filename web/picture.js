@@ -71,10 +71,12 @@ function drawLegend(context, { state }, top) {
   };
   if (state.by === 'class') {
     for (const button of document.querySelectorAll('#class-counts .legend')) {
-      const swatch = /** @type {Element} */ (button.querySelector('.swatch'));
-      context.fillStyle = getComputedStyle(swatch).backgroundColor;
+      const isShut = button.getAttribute('data-class') === 'shut';
+      context.fillStyle = colourOf(isShut ? 'crossing' : button.getAttribute('data-class'));
       context.fillRect(left, top + 2, SWATCH, SWATCH);
       context.fillStyle = ink;
+      // Both are closed and of one colour; shut ones have a dot.
+      if (isShut) context.fillRect(left + SWATCH / 2 - 1, top + 1 + SWATCH / 2, 2, 2);
       left += SWATCH + 5;
       say((button.textContent ?? '').trim());
     }
@@ -83,6 +85,12 @@ function drawLegend(context, { state }, top) {
     say(text.exports.scale(text.colours[state.by], low ?? '', high ?? ''));
   }
   return top + CAPTION_LINE;
+}
+
+/** @param {string | null} name of a class */
+function colourOf(name) {
+  const swatch = document.querySelector(`#class-counts .swatch.band-${name}`);
+  return swatch === null ? '' : getComputedStyle(swatch).backgroundColor;
 }
 
 /**

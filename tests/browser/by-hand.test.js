@@ -25,7 +25,7 @@ async function opened(hash) {
 test('a gate closed by hand is closed in words, numbers and picture, beside what the model has', async () => {
   const { tab, complaints } = await opened('');
   const { a, c } = expected[0].pinned;
-  const dot = tab.locator('.act-curve .dot:not(.is-own)');
+  const dot = tab.locator('.act-curve .dot');
   const height = await dot.getAttribute('cy');
   await tab.click('#close-gate');
   await tab.locator('.class-line').filter({ hasText: 'Closed by hand' }).waitFor();
@@ -38,7 +38,7 @@ test('a gate closed by hand is closed in words, numbers and picture, beside what
   const own = await tab.locator('.product dd.own').allTextContents();
   assert.deepEqual([own[0], own[2]], [`itself ${a.toFixed(2)}`, `itself ${c.toPrecision(3)}`]);
   assert.ok(Number(await dot.getAttribute('cy')) > Number(height), 'the point lies on the axis');
-  assert.equal(await tab.locator('.act-curve .dot.is-own').getAttribute('cy'), height);
+  assert.equal(await tab.locator('.act-curve .own-dot').getAttribute('cy'), height);
   assert.match(String(await tab.locator('.act-curve').getAttribute('aria-label')), /a = 0\./);
   assert.equal(await tab.locator('#what-if').isDisabled(), true);
   await tab.click('#close-gate');
