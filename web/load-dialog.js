@@ -58,6 +58,9 @@ export class LoadDialog {
   #mlps = [];
   /** @type {StatesSummary | null} */
   #states = null;
+  /** What is under way, and the files that wait for it. */
+  #running = Promise.resolve();
+  #turn = Promise.resolve();
   #name = '';
   /** What was asked last, for its errors. @type {string | null} */
   #address = null;
@@ -110,9 +113,9 @@ export class LoadDialog {
   #takeFiles() {
     const weights = /** @type {HTMLInputElement} */ (byId('load-file'));
     const states = /** @type {HTMLInputElement} */ (byId('load-states'));
-    weights.addEventListener('change', () => this.#attempt(() => this.#openFiles(weights.files)));
+    weights.addEventListener('change', () => this.#inTurn(() => this.#openFiles(weights.files)));
     states.addEventListener('change', () =>
-      this.#attempt(() => this.#openStates(states.files?.[0] ?? null)),
+      this.#inTurn(() => this.#openStates(states.files?.[0] ?? null)),
     );
     document.addEventListener('dragover', (event) => {
       if (event.dataTransfer?.types.includes('Files')) event.preventDefault();
@@ -122,7 +125,7 @@ export class LoadDialog {
       if (files === undefined || files.length === 0) return;
       event.preventDefault();
       if (!this.#dialog.open) this.show();
-      this.#attempt(() => this.#openFiles(files));
+      this.#inTurn(() => this.#openFiles(files));
     });
   }
 
@@ -132,10 +135,24 @@ export class LoadDialog {
     this.#client.request('cancel', {});
   }
 
+  /** A file that is chosen while something is under way is not lost: its turn comes. @param {() => Promise<void>} action */
+  #inTurn(action) {
+    this.#turn = this.#turn.then(async () => {
+      await this.#running;
+      await this.#attempt(action);
+    });
+  }
+
   /** @param {() => Promise<void>} action */
-  async #attempt(action) {
-    if (this.#busy) return;
+  #attempt(action) {
+    if (this.#busy) return this.#running;
     this.#busy = true;
+    this.#running = this.#carryOut(action);
+    return this.#running;
+  }
+
+  /** @param {() => Promise<void>} action */
+  async #carryOut(action) {
     this.#cancelled = false;
     this.#error.textContent = '';
     this.#cancel.hidden = false;

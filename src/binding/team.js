@@ -17,7 +17,7 @@ const STACK_BYTES = PAGE;
 /** A worker that has not answered by then never will: a policy or a server keeps its file from it. */
 const START_MILLISECONDS = 10_000;
 
-/** Multiply-adds from which a second thread is worth waking; measured, see tests/bench. */
+/** Multiply-adds from which a second thread is woken: some tenths of a millisecond of one thread's work, an estimate. */
 const WORTH_SHARING = 1_500_000;
 
 /** Whether this engine, and this page, let threads share memory. */
