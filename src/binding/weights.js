@@ -91,7 +91,7 @@ function linesOf(wasm, parts) {
  * @param {string} tensor
  * @param {string} dtype
  */
-export function dtypeError(wasm, tensor, dtype) {
+function dtypeError(wasm, tensor, dtype) {
   const loadable = [...wasm.dtypes].filter(([, d]) => d.loadable).map(([name]) => name);
   return new GatedMLPError(
     'ERR_DTYPE',

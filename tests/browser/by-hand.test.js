@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
-import { launchBrowser, openTab, servePage, settledBadge } from '../helpers/browser.js';
+import { launchBrowser, openChecked, servePage } from '../helpers/browser.js';
 
 const expected = JSON.parse(readFileSync(new URL('./expected.json', import.meta.url), 'utf8'));
 const browser = await launchBrowser();
@@ -15,12 +15,7 @@ after(async () => {
 });
 
 /** @param {string} hash */
-async function opened(hash) {
-  const { tab, complaints } = await openTab(browser);
-  await tab.goto(`${site.page}${hash}`);
-  assert.equal((await settledBadge(tab)).state, 'ok');
-  return { tab, complaints };
-}
+const opened = (hash) => openChecked(browser, `${site.page}${hash}`);
 
 test('a gate closed by hand is closed in words, numbers and picture, beside what the model has', async () => {
   const { tab, complaints } = await opened('');

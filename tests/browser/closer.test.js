@@ -4,7 +4,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
-import { addressOf, launchBrowser, openTab, servePage, settledBadge } from '../helpers/browser.js';
+import {
+  addressOf,
+  launchBrowser,
+  openChecked,
+  servePage,
+  settledBadge,
+} from '../helpers/browser.js';
 
 const expected = JSON.parse(readFileSync(new URL('./expected.json', import.meta.url), 'utf8'));
 /** The page shows three digits, and two of a share. */
@@ -23,12 +29,7 @@ after(async () => {
 /** @typedef {import('playwright-core').Page} Page */
 
 /** @param {string} hash */
-async function opened(hash) {
-  const { tab, complaints } = await openTab(browser);
-  await tab.goto(`${site.page}${hash}`);
-  assert.equal((await settledBadge(tab)).state, 'ok');
-  return { tab, complaints };
-}
+const opened = (hash) => openChecked(browser, `${site.page}${hash}`);
 
 /** A number as the page writes it. @param {string | null | undefined} shown */
 const parse = (shown) =>

@@ -1,6 +1,7 @@
 // A page in a real browser for the tests: starts Chromium by its path, serves a copy of the repository whose files a test
 // may alter or hold back, counts what is sent, and collects what the page complains of.
 
+import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -105,6 +106,18 @@ export async function settledBadge(tab) {
   await badge.waitFor({ timeout: 60_000 });
   const state = String(await badge.getAttribute('data-state'));
   return { state, words: String(await badge.textContent()) };
+}
+
+/**
+ * A tab on the page at an address, when its badge says that all is checked.
+ * @param {import('playwright-core').Browser} browser
+ * @param {string} address
+ */
+export async function openChecked(browser, address) {
+  const { tab, complaints } = await openTab(browser);
+  await tab.goto(address);
+  assert.equal((await settledBadge(tab)).state, 'ok');
+  return { tab, complaints };
 }
 
 /**
