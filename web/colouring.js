@@ -7,9 +7,9 @@ import { number } from './format.js';
 
 /** @typedef {import('./scene.js').Scene} Scene */
 /** @typedef {import('./colours.js').Palette} Palette */
-/** @typedef {'class' | 'a' | 'g' | 'u' | 'h' | 'c' | 'du' | 'dg'} ColourKey */
+/** @typedef {'class' | 'a' | 'g' | 'u' | 'h' | 'c' | 'pi' | 'du' | 'dg'} ColourKey */
 /** @type {readonly ColourKey[]} */
-export const COLOUR_KEYS = ['class', 'a', 'g', 'u', 'h', 'c', 'du', 'dg'];
+export const COLOUR_KEYS = ['class', 'a', 'g', 'u', 'h', 'c', 'pi', 'du', 'dg'];
 
 /**
  * `indexOf`: the place of a cell's colour in `pixels` (as ImageData holds them) and `css`. `limit`: the value at the ends
@@ -69,13 +69,12 @@ function classColouring(scene, palette) {
 }
 
 /** @param {Scene} scene */
-function valuesOf({ numbers, state, isWhole, gradients }) {
+function valuesOf({ numbers, state, isWhole, gradients, ofAll }) {
   const { activated, gate, up, hidden, contribution } = numbers;
   if (!isWhole) return null;
   const [du, dg] = [gradients?.up ?? null, gradients?.gate ?? null];
-  return { class: null, a: activated, g: gate, u: up, h: hidden, c: contribution, du, dg }[
-    state.by
-  ];
+  const [c, pi] = [contribution, ofAll.along];
+  return { class: null, a: activated, g: gate, u: up, h: hidden, c, pi, du, dg }[state.by];
 }
 
 /**

@@ -17,14 +17,15 @@ const field = (value) =>
 /**
  * One row a unit of the selected token, in full precision.
  * @param {Scene} scene
+ * @param {Float32Array} along  pi, [tokens, dFf]
  */
-export function csvOf(scene) {
+export function csvOf(scene, along) {
   const { gate, activated, up, hidden, contribution, dFf, pieces } = scene.numbers;
   const { token } = scene.state;
-  const rows = [['token', 'piece', 'unit', 'g', 'a', 'u', 'h', 'c', 'class']];
+  const rows = [['token', 'piece', 'unit', 'g', 'a', 'u', 'h', 'c', 'pi', 'class']];
   for (let unit = 0; unit < dFf; unit++) {
     const i = token * dFf + unit;
-    const numbers = [gate, activated, up, hidden, contribution].map((array) =>
+    const numbers = [gate, activated, up, hidden, contribution, along].map((array) =>
       array === null ? '' : String(array[i]),
     );
     const name = CLASS_NAMES[scene.classAt({ token, unit })];
@@ -36,8 +37,9 @@ export function csvOf(scene) {
 /**
  * @param {Scene} scene
  * @param {string} seal what the badge says
+ * @param {Float32Array} along  pi, [tokens, dFf]
  */
-export function jsonOf(scene, seal) {
+export function jsonOf(scene, seal, along) {
   const { state, numbers, counts } = scene;
   const here = counts[state.token];
   const classes = Object.fromEntries(CLASS_NAMES.map((name, i) => [name, here.counts[i]]));
@@ -53,7 +55,7 @@ export function jsonOf(scene, seal) {
       // The shipped place that the state still names is not where these numbers are from.
       state: scene.isShipped ? state : elsewhere,
       token: { ...classes, negative: here.negative },
-      pinned: pinnedOf(scene),
+      pinned: pinnedOf(scene, along),
       definitions: text.definitions,
       link: scene.isShipped ? location.href : null,
     },
@@ -62,8 +64,12 @@ export function jsonOf(scene, seal) {
   );
 }
 
-/** The pinned gate at the selected token, in full precision. @param {Scene} scene */
-function pinnedOf(scene) {
+/**
+ * The pinned gate at the selected token, in full precision.
+ * @param {Scene} scene
+ * @param {Float32Array} along
+ */
+function pinnedOf(scene, along) {
   const { token, unit } = scene.state;
   if (unit === null) return null;
   const { gate, activated, up, hidden, contribution, dFf, pieces } = scene.numbers;
@@ -78,6 +84,7 @@ function pinnedOf(scene) {
     u: up?.[i] ?? null,
     h: hidden?.[i] ?? null,
     c: contribution?.[i] ?? null,
+    pi: along[i],
     rank: contribution === null ? null : rankOf(contribution, token, dFf, unit),
   };
 }
@@ -117,25 +124,28 @@ function captionOf(scene, sentence) {
   return [sentence, place, sourceOf(scene), scene.isShipped ? location.href : words.noLink];
 }
 
-/** @param {() => Scene | null} scene what is on show when a button is pressed */
-export function bindExports(scene) {
+/**
+ * @param {() => Scene | null} scene what is on show when a button is pressed
+ * @param {() => Promise<Float32Array | null>} askAlong pi of all its cells; null: something else is on show by now
+ */
+export function bindExports(scene, askAlong) {
   const status = byId('export-status');
   const name = (/** @type {Scene} */ { state, numbers: { origin } }, /** @type {string} */ end) =>
     `gates-${origin === 'shipped' ? `layer${state.layer}-${state.prompt}` : origin}-token${state.token}.${end}`;
-  /** @type {Record<string, (shown: Scene) => Blob | Promise<Blob>>} */
+  const seal = () => byId('badge-words').textContent ?? '';
+  /** @type {Record<string, (shown: Scene, along: Float32Array) => Blob | Promise<Blob>>} */
   const makers = {
-    csv: (shown) => new Blob([csvOf(shown)], { type: 'text/csv' }),
-    json: (shown) =>
-      new Blob([jsonOf(shown, byId('badge-words').textContent ?? '')], {
-        type: 'application/json',
-      }),
+    csv: (shown, along) => new Blob([csvOf(shown, along)], { type: 'text/csv' }),
+    json: (shown, along) => new Blob([jsonOf(shown, seal(), along)], { type: 'application/json' }),
     png: (shown) => pictureOf(shown, captionOf(shown, byId('live').textContent ?? '')),
   };
   for (const [end, make] of Object.entries(makers)) {
     byId(`export-${end}`).addEventListener('click', async () => {
       const shown = scene();
       if (!shown?.isWhole) return;
-      save(name(shown, end), await make(shown));
+      const along = await askAlong();
+      if (along === null) return;
+      save(name(shown, end), await make(shown, along));
       status.textContent = text.exports.saved(name(shown, end));
     });
   }

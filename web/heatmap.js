@@ -56,6 +56,7 @@ export class Heatmap {
       before.state.by !== scene.state.by ||
       before.state.only !== scene.state.only ||
       before.gradients !== scene.gradients ||
+      before.ofAll !== scene.ofAll ||
       before.state.first !== scene.state.first ||
       this.#palette !== palette;
     this.#scene = scene;

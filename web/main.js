@@ -19,6 +19,7 @@ import { NOTHING_HELD } from './state.js';
 import { StateStore, within } from './state-store.js';
 import { actName, text } from './text.js';
 import { hideParts, Views } from './views.js';
+import { WholeLayer } from './whole-layer.js';
 
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('./scene.js').Cell} Cell */
@@ -42,6 +43,7 @@ class Page {
   #recorded = null;
   #analysis = new Analysis(this.#client, () => this.#schedule());
   #gradients = new GradientField(this.#client, () => this.#schedule());
+  #wholeLayer = new WholeLayer(this.#client, () => this.#schedule());
   /** @type {ReturnType<typeof bindControls>} */
   #showControls;
   /** What the worker was last asked to show; what the state wants is compared with it. '': nothing yet. */
@@ -76,7 +78,10 @@ class Page {
       change: (patch) => this.#change(patch, true),
       openDialog: () => this.#dialog.show(),
     });
-    bindExports(() => this.#scene);
+    bindExports(
+      () => this.#scene,
+      () => this.#wholeLayer.along(),
+    );
     onSchemeChange(() => {
       this.#views.recolour();
       this.#schedule();
@@ -286,8 +291,10 @@ class Page {
     const { tokens, dFf } = this.#numbers;
     const state = within(this.#state, tokens, dFf);
     this.#gradients.follow(this.#numbers, state);
+    this.#wholeLayer.follow(this.#numbers, state);
     const { values } = this.#gradients;
-    const scene = new Scene(this.#numbers, state, this.#hover, this.#scene, values);
+    const ofAll = this.#wholeLayer.values;
+    const scene = new Scene(this.#numbers, state, this.#hover, this.#scene, values, ofAll);
     this.#scene = scene;
     this.#analysis.follow(scene);
     const { results } = this.#analysis;

@@ -2,6 +2,7 @@
 // order the error curves drop them. Pure functions on the arrays of a trace; the words are those of definitions.js.
 
 import { CROSSING, classOf, LEAKING } from './definitions.js';
+import { IO_CLASSES, ioClassOf } from './unit-weights.js';
 
 /**
  * The parts of a trace that units are ordered by; contribution and up are null while the layer is still landing.
@@ -9,9 +10,9 @@ import { CROSSING, classOf, LEAKING } from './definitions.js';
  *   contribution: Float32Array | null, dFf: number, shape: import('./definitions.js').ActShape }} Traced
  */
 
-/** @typedef {'mean' | 'size' | 'changes' | 'class' | 'c' | 'a' | 'g' | 'index'} SortKey */
+/** @typedef {'mean' | 'size' | 'changes' | 'class' | 'c' | 'a' | 'g' | 'cosine' | 'index'} SortKey */
 /** @type {readonly SortKey[]} */
-export const SORT_KEYS = ['mean', 'size', 'changes', 'class', 'g', 'a', 'c', 'index'];
+export const SORT_KEYS = ['mean', 'size', 'changes', 'class', 'g', 'a', 'c', 'cosine', 'index'];
 
 /**
  * Units in the order in which the map shows them. Over the tokens: by mean g (most negative first), by mean |a| or by changes of
@@ -50,6 +51,25 @@ export function unitOrder(trace, token, key, first = 0, tau = 0) {
     return order.sort((i, j) => Math.abs(act[row + j]) - Math.abs(act[row + i]) || i - j);
   }
   return order;
+}
+
+/**
+ * Units grouped by what their weights do to what they read, in the order of IO_CLASSES; within a group by cos(up row, column),
+ * largest first.
+ * @param {import('./protocol.js').Cosines} cosines
+ */
+export function cosineOrder(cosines) {
+  const { upDown } = cosines;
+  const groups = ioGroups(cosines);
+  const order = Uint32Array.from(upDown, (_, j) => j);
+  return order.sort((i, j) => groups[i] - groups[j] || upDown[j] - upDown[i] || i - j);
+}
+
+/** The place in IO_CLASSES of every unit. @param {import('./protocol.js').Cosines} cosines */
+export function ioGroups({ gateDown, upDown }) {
+  return Uint8Array.from(upDown, (cos, j) =>
+    IO_CLASSES.indexOf(ioClassOf({ gateDown: gateDown[j], upDown: cos })),
+  );
 }
 
 /**

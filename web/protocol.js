@@ -89,6 +89,8 @@
  * @property {{ send: { tau: number }, answer: LayerErrors }} layerErrors
  * @property {{ send: { token: number, unit: number }, answer: UnitMessage }} unit
  * @property {{ send: { token: number, direction: Direction }, answer: GradientMessage }} gradient
+ * @property {{ send: Record<string, never>, answer: Float32Array }} along  pi of every unit at every token
+ * @property {{ send: Record<string, never>, answer: Cosines }} cosines
  * @property {{ send: { states: number }, answer: Agreement | null }} agree  null: no output was captured
  * @property {{ send: import('./opened-model.js').OpenQuestion,
  *   answer: { model: number, mlps: import('./opened-model.js').MlpSummary[] } }} open

@@ -3,7 +3,7 @@
 
 import { classOf, countClasses } from './definitions.js';
 import { number, readable } from './format.js';
-import { rankOf, unitOrder } from './orders.js';
+import { cosineOrder, rankOf, unitOrder } from './orders.js';
 import { text } from './text.js';
 
 /** @typedef {import('./state.js').State} State */
@@ -87,6 +87,8 @@ export class Scene {
   gradients;
   /** Units in the order of the map's columns. @type {Uint32Array} */
   order;
+  /** As far as it was asked for. @type {import('./whole-layer.js').OfAllUnits} */
+  ofAll;
   /** The inverse of `order`: the column of each unit. @type {Uint32Array} */
   columnOf;
   /** Per token. @type {ReturnType<typeof countClasses>[]} */
@@ -98,9 +100,11 @@ export class Scene {
    * @param {Cell | null} hover
    * @param {Scene | null} previous kept parts of it are taken over, so that a hover costs nothing
    * @param {import('./gradient-field.js').Gradients | null} gradients
+   * @param {import('./whole-layer.js').OfAllUnits} ofAll
    */
-  constructor(numbers, state, hover, previous, gradients) {
+  constructor(numbers, state, hover, previous, gradients, ofAll) {
     this.gradients = gradients;
+    this.ofAll = ofAll;
     this.numbers = numbers;
     this.state = state;
     this.hover = hover;
@@ -109,6 +113,7 @@ export class Scene {
       sameNumbers &&
       previous.state.token === state.token &&
       previous.state.sort === state.sort &&
+      previous.ofAll.cosines === ofAll.cosines &&
       previous.state.first === state.first &&
       (previous.state.tau === state.tau || !BY_CLASS.includes(state.sort));
     this.order = sameOrder ? previous.order : this.#newOrder();
@@ -179,6 +184,8 @@ export class Scene {
 
   #newOrder() {
     const { token, sort, tau } = this.state;
+    const { cosines } = this.ofAll;
+    if (sort === 'cosine' && cosines !== null) return cosineOrder(cosines);
     if (this.isWhole) return unitOrder(this.traced, token, sort, this.firstCounted, tau);
     return unitOrder({ ...this.traced, dFf: this.numbers.arrived }, token, 'index', 0);
   }

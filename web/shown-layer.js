@@ -1,6 +1,7 @@
 // The layer on show, run on the text on show: its trace, and the questions that are asked of it (gates held by hand, error
 // curves, agreement with a reference). Lives in the worker. All arithmetic of the MLP is the wasm module's.
 
+import { alongOutput } from './along-output.js';
 import {
   contributions,
   largestTokenError,
@@ -162,6 +163,20 @@ export class ShownLayer {
       d: this.#mlp.d,
       cosines: { gateDown: gateDown[unit], upDown: upDown[unit], gateUp: gateUp[unit] },
     };
+  }
+
+  /**
+   * pi of every unit at every token, for the output on show.
+   * @param {import('../src/binding/index.js').Runtime} runtime
+   */
+  along(runtime) {
+    const hidden = /** @type {Float32Array} */ (this.#traced.hidden);
+    return alongOutput(runtime, this.#rows, this.#y, hidden, this.#mlp.d);
+  }
+
+  /** How the weight vectors of every unit lie to each other. */
+  cosines() {
+    return this.#rows.cosines();
   }
 
   /**

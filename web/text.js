@@ -98,6 +98,7 @@ export const text = {
     u: 'up u',
     h: 'product h',
     c: 'contribution c',
+    pi: '\u03c0, along the output',
     du: 'gradient to up',
     dg: 'gradient to gate',
   },
@@ -118,6 +119,8 @@ export const text = {
     'always-leaking': 'always leaking',
     'always-open': 'always open',
   },
+  groups: 'From the left:',
+  group: (/** @type {string} */ name, /** @type {number} */ count) => `${count} ${name}`,
   sorts: {
     mean: 'average gate',
     size: 'average size of act(g)',
@@ -126,6 +129,7 @@ export const text = {
     g: 'gate g at this token',
     a: 'size of act(g) at this token',
     c: 'contribution at this token',
+    cosine: 'what their weights do (cosines)',
     index: 'unit number',
   },
   cellName: (/** @type {Record<string, string | number>} */ c) =>
@@ -371,6 +375,7 @@ export const text = {
     u: 'up_proj(x)',
     h: 'a * u',
     c: '|h| * norm of the column of down_proj',
+    pi: 'h * (column of down_proj . y) / norm of y squared',
     shut: '|a| < tau and g below the lowest point of act',
     crossing: '|a| < tau elsewhere',
     leaking: 'a <= -tau',

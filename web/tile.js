@@ -57,6 +57,7 @@ export class Tile {
       before.numbers !== scene.numbers ||
       before.state !== scene.state ||
       before.gradients !== scene.gradients ||
+      before.ofAll !== scene.ofAll ||
       this.#palette !== palette;
     this.#scene = scene;
     this.#palette = palette;

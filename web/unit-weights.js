@@ -4,6 +4,16 @@
 /** A term of a sum: input or output dimension, and its value. @typedef {{ dimension: number, value: number }} Term */
 /** @typedef {'strengthening' | 'weakening' | 'conditional strengthening' | 'conditional weakening' | 'proportional change' | 'orthogonal'} IoClass */
 
+/** In the order of the map: from what adds to what it reads, over what leaves it, to what takes from it. @type {readonly IoClass[]} */
+export const IO_CLASSES = [
+  'strengthening',
+  'conditional strengthening',
+  'proportional change',
+  'orthogonal',
+  'conditional weakening',
+  'weakening',
+];
+
 /** Two directions with |cos| from here up count as aligned, below it as orthogonal. Printed where the class is. */
 export const ALIGNED = 0.5;
 

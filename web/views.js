@@ -9,6 +9,7 @@ import { colouringOf, scaleFigures } from './colouring.js';
 import { readPalette } from './colours.js';
 import { byId } from './dom.js';
 import { GradientPanel } from './gradient-panel.js';
+import { GroupAxis } from './group-axis.js';
 import { HandPanel } from './hand-panel.js';
 import { Heatmap } from './heatmap.js';
 import { Inspector } from './inspector.js';
@@ -59,6 +60,7 @@ export class Views {
   #measures;
   #tables;
   #tour;
+  #groups = new GroupAxis(byId('group-axis'));
 
   /** @param {Actions} actions */
   constructor({ slide, step, point, pin, unpin, toggleClosed, watchGradient }) {
@@ -137,14 +139,15 @@ export class Views {
     byId('map-caption').textContent = text.mapCaption(tokens);
     const { hover } = scene;
     this.#captionScale(scene);
+    this.#groups.update(scene);
     byId('readout').textContent =
       hover === null || !scene.has(hover) ? text.readoutIdle : text.readout(scene.describe(hover));
   }
 
   /** The figures at the ends of a colour scale; a hover does not change them. @param {Scene} scene */
   #captionScale(scene) {
-    const { state, numbers, gradients } = scene;
-    const key = [state, numbers, gradients];
+    const { state, numbers, gradients, ofAll } = scene;
+    const key = [state, numbers, gradients, ofAll];
     if (key.every((part, i) => part === this.#captioned[i])) return;
     this.#captioned = key;
     const { limit } = colouringOf(scene, this.#palette);

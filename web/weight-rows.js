@@ -34,6 +34,21 @@ export class WeightRows {
     };
   }
 
+  /**
+   * d_j of some units, a row each.
+   * @param {number} from
+   * @param {number} count
+   */
+  columns(from, count) {
+    const { d, dFf } = this.#mlp;
+    const down = this.#matrix('down_proj.weight');
+    const columns = new Float32Array(count * d);
+    for (let i = 0; i < d; i++) {
+      for (let j = 0; j < count; j++) columns[j * d + i] = down[i * dFf + from + j];
+    }
+    return columns;
+  }
+
   /** What is added to a unit's gate and up besides its rows. @param {number} unit */
   biasesOf(unit) {
     if (!this.#mlp.bias) return { gate: 0, up: 0 };

@@ -22,6 +22,11 @@ serveRequests({
     const result = engine.shown.gradient(token, direction);
     return { result, transfer: [result.arriving, result.up, result.gate].map((a) => a.buffer) };
   },
+  along: async () => {
+    const result = await engine.shown.along(await engine.runtime());
+    return { result, transfer: [result.buffer] };
+  },
+  cosines: async () => ({ result: engine.shown.cosines() }),
   layerErrors: async ({ tau }) => ({ result: engine.shown.layerErrors(tau) }),
   open: async (question) => ({ result: await engine.open(question) }),
   states: async ({ file }) => ({ result: await engine.bring(file) }),

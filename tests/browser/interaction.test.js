@@ -180,10 +180,11 @@ test('CSV has one row a unit with full numbers, JSON the state and the definitio
   assert.equal(csv.name, 'gates-layer24-chat-token41.csv');
   const rows = csv.bytes.toString().trim().split('\r\n');
   assert.equal(rows.length, 1537);
-  const [, , unit, g, , , , c, name] = rows[1006].split(',');
+  const [, , unit, g, , , , c, pi, name] = rows[1006].split(',');
   assert.deepEqual([unit, name], ['1005', 'open']);
   assert.ok(Math.abs(Number(g) - expected[0].pinned.g) < 1e-5 * expected[0].pinned.g);
   assert.ok(Math.abs(Number(c) - expected[0].pinned.c) < 1e-5 * expected[0].pinned.c);
+  assert.ok(Math.abs(Number(pi) - expected[0].pinned.along) < 1e-5 * expected[0].pinned.along);
   const json = JSON.parse((await download('#export-json')).bytes.toString());
   assert.equal(json.state.unit, 1005);
   assert.equal(json.token.leaking, expected[0].counts.leaking);

@@ -4,7 +4,7 @@
 Usage: python3 tests/browser/make_expected.py > tests/browser/expected.json      (about a minute)
 
 For a few places (layer, prompt, token) it decodes the BF16 weights, applies SwiGLU to the captured x, and writes the
-class counts at the default threshold, the pinned unit's numbers, the change of the output when sets of gates are held
+class counts at the default threshold, the pinned unit's numbers, pi of some units, the units by cosine class, the change of the output when sets of gates are held
 shut, points of the four error curves, and the same weights' classes and output under every other activation. Then the
 layer's measures over all tokens, what the unit's weights read and write, and two gradients through this token.
 """
@@ -142,6 +142,32 @@ def weights_of_unit(unit, x, gate_w, up_w, column, hidden):
     }
 
 
+# Gerstner and Schuetze's classes of a unit, in the page's order, and the |cos| from which two vectors count as aligned.
+IO_CLASSES = ["strengthening", "conditional strengthening", "proportional change", "orthogonal", "conditional weakening",
+              "weakening"]
+ALIGNED = 0.5
+
+
+def io_class(gate, up, column):
+    aligned = abs(cosine(gate, column)) >= ALIGNED
+    with_up = cosine(up, column)
+    if abs(with_up) >= ALIGNED:
+        kind = "strengthening" if with_up > 0 else "weakening"
+        return (kind if aligned else "conditional " + kind), with_up
+    return ("proportional change" if aligned else "orthogonal"), with_up
+
+
+def io_classes(gate_w, up_w, columns):
+    """How many units are of each class, and the units in the page's order: grouped, then by cos(up row, column), falling."""
+    kinds = []
+    for j in range(D_FF):
+        name, with_up = io_class(gate_w[j * D:(j + 1) * D], up_w[j * D:(j + 1) * D], columns[j])
+        kinds.append((IO_CLASSES.index(name), -with_up, j))
+    order = [j for _, _, j in sorted(kinds)]
+    counts = {name: sum(k == i for k, _, _ in kinds) for i, name in enumerate(IO_CLASSES)}
+    return {"counts": counts, "first": order[:5], "last": order[-5:]}
+
+
 def gradients(direction, g, u, a, columns, unit):
     """Of y along a direction of length 1, with respect to h, u and g: sums of magnitudes by class, and one unit's."""
     arriving = [math.fsum(map(float.__mul__, column, direction)) for column in columns]
@@ -186,7 +212,7 @@ def place(layer, prompt, token, unit):
     shut = sum(abs(v) < TAU and z < DIP for v, z in zip(a, g))
     closed = [j for j in range(D_FF) if abs(a[j]) < TAU]
     leaking = [j for j in range(D_FF) if a[j] <= -TAU]
-    along = h[unit] * math.fsum(map(float.__mul__, columns[unit], y)) / norm(y) ** 2
+    pi = [h[j] * math.fsum(map(float.__mul__, columns[j], y)) / norm(y) ** 2 for j in range(D_FF)]
     means, quantiles, habits = over_tokens(xs, len(xs) // D, gate_w, up_w, norms, columns)
     acts = {}
     for name, (act, shut_below) in ACTS.items():
@@ -202,10 +228,13 @@ def place(layer, prompt, token, unit):
         "counts": {"shut": shut, "crossing": len(closed) - shut, "leaking": len(leaking),
                    "open": D_FF - len(closed) - len(leaking), "negative": sum(z < 0 for z in g)},
         "pinned": {"g": g[unit], "a": a[unit], "u": u[unit], "h": h[unit], "d": norms[unit], "c": c[unit],
-                   "rank": 1 + sum(v > c[unit] for v in c), "along": along, "alone": error([unit])},
+                   "rank": 1 + sum(v > c[unit] for v in c), "along": pi[unit], "alone": error([unit])},
         "sets": {"closed": error(closed), "leaking": error(leaking),
                  "negative": error([j for j in range(D_FF) if g[j] < 0]), "least": error(by_c[:D_FF - KEPT])},
         "curves": curves,
+        "pi": {"largest": max(map(abs, pi)), "negative": sum(v < 0 for v in pi),
+               "some": [[j, pi[j]] for j in range(0, D_FF, 64)]},
+        "ioClasses": io_classes(gate_w, up_w, columns),
         "acts": acts,
         "quantiles": quantiles, "habits": habits, "measures": {"token": measures(g, u, a, norms, columns), "layer": means},
         "weights": weights_of_unit(unit, x, gate_w, up_w, columns[unit], h[unit]),

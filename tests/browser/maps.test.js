@@ -12,7 +12,7 @@ const browser = await launchBrowser();
 const site = await servePage();
 /** @type {{ tab: import('playwright-core').Page, complaints: string[] }} */
 let page;
-/** @typedef {{ unit: number, g: number, a: number, u: number, c: number, name: string }} Row */
+/** @typedef {{ unit: number, g: number, a: number, u: number, c: number, pi: number, name: string }} Row */
 /** @type {Row[]} */
 let rows;
 
@@ -30,8 +30,10 @@ before(async () => {
   const at = (/** @type {string} */ name) => head.split(',').indexOf(name);
   rows = lines.map((line) => {
     const cells = line.split(',');
-    const [unit, g, a, u, c] = ['unit', 'g', 'a', 'u', 'c'].map((name) => Number(cells[at(name)]));
-    return { unit, g, a, u, c, name: cells[at('class')] };
+    const [unit, g, a, u, c, pi] = ['unit', 'g', 'a', 'u', 'c', 'pi'].map((name) =>
+      Number(cells[at(name)]),
+    );
+    return { unit, g, a, u, c, pi, name: cells[at('class')] };
   });
 });
 after(async () => {
@@ -131,6 +133,51 @@ test('each order of this token puts the right units at its ends', async () => {
     await page.tab.selectOption('#sort-select', sort);
     await drawn();
     assert.deepEqual(await ends(), [order[0], order[1535]], sort);
+    const groups = names.map((name) => `${rows.filter((row) => row.name === name).length} ${name}`);
+    const axis = page.tab.locator('#group-axis');
+    if (sort !== 'class') assert.equal(await axis.isVisible(), false, sort);
+    else assert.equal(await axis.textContent(), `From the left: ${groups.join(' \u00b7 ')}.`);
+  }
+  assert.deepEqual(page.complaints, []);
+});
+
+test('sorted by what their weights do, the units stand in Python\u2019s groups, and the cut-off is printed', async () => {
+  const { counts, first, last } = expected[0].ioClasses;
+  const { tab } = page;
+  await tab.selectOption('#sort-select', 'cosine');
+  const axis = tab.locator('#group-axis');
+  await axis.filter({ hasText: '|cos| = 0.5' }).waitFor();
+  const groups = Object.entries(counts).filter(([, count]) => count > 0);
+  const wanted = groups.map(([name, count]) => `${count} ${name}`).join(' \u00b7 ');
+  assert.equal((await axis.textContent())?.split('.')[0], `From the left: ${wanted}`);
+  assert.deepEqual(await ends(), [first[0], last[4]]);
+  assert.match(await addressOf(tab), /sort=cosine/);
+  assert.deepEqual(page.complaints, []);
+});
+
+test('pi of every unit is Python\u2019s, adds up to 1, and colours the map in its order', async () => {
+  const { largest, negative, some } = expected[0].pi;
+  for (const [unit, value] of some) {
+    assert.ok(Math.abs(rows[unit].pi - value) < 2e-6 * largest, `${unit}: ${rows[unit].pi}`);
+  }
+  const sum = rows.reduce((total, { pi }) => total + pi, 0);
+  assert.ok(Math.abs(sum - 1) < 2e-6, `${sum}`);
+  assert.equal(rows.filter(({ pi }) => pi < 0).length, negative);
+  const { tab } = page;
+  await tab.goto(`${site.page}#v=1&l=24&p=chat&t=${TOKEN}&by=pi&sort=index`);
+  await tab.locator('#scale').waitFor();
+  const row = await tab.evaluate((token) => {
+    const canvas = /** @type {HTMLCanvasElement} */ (document.querySelector('#map canvas'));
+    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+    const y = Math.floor(((token + 0.5) * canvas.height) / 45);
+    return [...context.getImageData(0, y, canvas.width, 1).data];
+  }, TOKEN);
+  // The colours run from blue over the paper to brown; each of their bytes is rounded by itself.
+  const rising = [...rows].sort((p, q) => p.pi - q.pi);
+  const blueness = rising.map(({ unit }) => row[4 * unit + 2] - row[4 * unit]);
+  assert.ok(blueness[0] > blueness[1000] && blueness[1000] > blueness[1535] + 50, `${blueness}`);
+  for (let i = 1; i < blueness.length; i++) {
+    assert.ok(blueness[i] <= blueness[i - 1] + 1, `unit ${rising[i].unit}`);
   }
   assert.deepEqual(page.complaints, []);
 });
