@@ -81,6 +81,8 @@ export class Lesson {
   show(step) {
     if (step !== this.#step) {
       this.#step = step;
+      // Until this step's figures have come, no words of another's may stand under its heading.
+      for (const part of [this.#words, this.#question, this.#reveal]) part.replaceChildren();
       this.#draw();
     }
     if (this.#takesFocus) this.#heading.focus();
