@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { runInNewContext } from 'node:vm';
 import { GatedMLP, openCheckpoint, Runtime } from '../src/binding/index.js';
 import { FaultServer } from './helpers/fault-server.js';
 import { llamaTensors, makeSafetensors, pattern } from './helpers/make-safetensors.js';
@@ -124,16 +125,30 @@ test('paths, file: URLs and folders on disk are read by position', async () => {
     const name = 'model.layers.0.mlp.up_proj.weight';
     assert.deepEqual((await checkpoint.read(name)).data, layer(0)[name].data);
   }
-  const missing = await failure(open(join(folder, 'nowhere.safetensors')));
-  assert.equal(missing.code, 'ERR_HTTP');
-  assert.match(missing.message, /nowhere\.safetensors: cannot be read \(ENOENT/);
-  assert.match((await failure(open(join(folder, 'nowhere')))).message, /nowhere: /);
+});
+
+test('a path with nothing behind it, or that cannot be read, is an error of a file that names the path', async () => {
+  const empty = join(folder, 'empty');
   const odd = join(folder, 'odd');
+  const odder = join(folder, 'odder');
+  mkdirSync(empty);
   mkdirSync(join(odd, 'config.json'), { recursive: true });
   writeFileSync(join(odd, 'model.safetensors'), single);
-  const unreadable = await failure(open(odd));
-  assert.equal(unreadable.code, 'ERR_HTTP');
-  assert.match(unreadable.message, /config\.json: cannot be read \(EISDIR/);
+  mkdirSync(join(odder, 'model.safetensors'), { recursive: true });
+  for (const [source, words, file] of /** @type {[string, RegExp, string?][]} */ ([
+    [join(folder, 'nowhere.safetensors'), /cannot be read \(ENOENT/],
+    [join(folder, 'nowhere'), /cannot be read \(ENOENT/],
+    [join(folder, 'nowhere.index.json'), /there is no such file/],
+    [empty, /no model\.safetensors, .* here/],
+    [odd, /cannot be read \(EISDIR/, join(odd, 'config.json')],
+    [odder, /cannot be read \(EISDIR/, join(odder, 'model.safetensors')],
+  ])) {
+    const error = await failure(open(source));
+    assert.deepEqual([error.code, error.kind], ['ERR_SAFETENSORS', 'io'], source);
+    assert.match(error.message, words);
+    assert.ok(error.message.startsWith(`${file ?? source}: `), error.message);
+    assert.equal(error.file, file ?? source);
+  }
 });
 
 test('a file on disk that is replaced between reads is read anew or refused, never mixed', async () => {
@@ -192,7 +207,7 @@ test('./org/name is a folder, not a Hub id', async () => {
   const error = await failure(
     open('./org/name', { fetch: () => assert.fail('asked the network') }),
   );
-  assert.equal(error.code, 'ERR_HTTP');
+  assert.deepEqual([error.code, error.kind], ['ERR_SAFETENSORS', 'io']);
 });
 
 test('what is no source is refused in words', async () => {
@@ -216,10 +231,67 @@ test('a Response is read within the budget, breaks off in words, and heeds an ab
   assert.deepEqual([error.code, error.attempts], ['ERR_HTTP', 1]);
   assert.match(error.message, /broke off \(cable cut\)/);
   const controller = new AbortController();
-  const endless = new ReadableStream({ pull: () => new Promise(() => {}) });
-  const opening = open(new Response(endless), { signal: controller.signal });
-  setTimeout(() => controller.abort('enough'), 5);
-  assert.equal(await failure(opening), 'enough');
+  const silent = new ReadableStream(
+    {
+      pull() {
+        controller.abort('enough');
+        return new Promise(() => {});
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  assert.equal(await failure(open(new Response(silent), { signal: controller.signal })), 'enough');
+});
+
+/** A body that never ends, of pieces that take no memory of their own. @param {number} bytes of a piece */
+function endless(bytes) {
+  const piece = new Uint8Array(bytes).fill(0x20);
+  return new Response(new ReadableStream({ pull: (controller) => controller.enqueue(piece) }));
+}
+
+test('a Response without end is given up at 2 GiB where no budget is set', async () => {
+  const error = await failure(open(endless(2 ** 28)));
+  assert.equal(error.code, 'ERR_HTTP');
+  assert.match(error.message, /passes the budget of 2147483648 bytes\. Raise maxBytes/);
+});
+
+test('a config and an index without end are given up in words', async () => {
+  for (const name of ['config.json', 'model.safetensors.index.json']) {
+    /** @param {string | URL | Request} url */
+    const fetch = async (url) => {
+      const isIt = String(url).endsWith(`/${name}`);
+      return isIt ? endless(2 ** 26) : new Response(null, { status: 404 });
+    };
+    const error = await failure(open('http://127.0.0.1/m/', { fetch }));
+    assert.equal(error.code, 'ERR_HTTP', name);
+    assert.match(error.message, /: longer than 268435456 characters/);
+    assert.equal(error.url, `http://127.0.0.1/m/${name}`);
+  }
+});
+
+test('a maxBytes that is no number of bytes is refused by name before any request', async () => {
+  for (const maxBytes of [NaN, -1, '5', null, 5n]) {
+    const options = { maxBytes: /** @type {number} */ (maxBytes) };
+    const error = await failure(open(`${server.origin}/m/`, options));
+    assert.equal(error.code, 'ERR_SHAPE', String(maxBytes));
+    assert.match(error.message, new RegExp(`maxBytes is ${maxBytes}; it must be a number`));
+  }
+  assert.equal(server.log.length, 0);
+  assert.equal((await open(single, { maxBytes: Infinity })).mlps.length, 1);
+  await failure(open(single, { maxBytes: 0 }));
+});
+
+test('bytes, blobs and URLs of another realm, such as a frame or a node:vm context, are sources', async () => {
+  const buffer = runInNewContext('new ArrayBuffer(n)', { n: single.length });
+  new Uint8Array(buffer).set(single);
+  for (const source of [
+    buffer,
+    runInNewContext('new Uint8Array(b)', { b: buffer }),
+    runInNewContext('new DataView(b)', { b: buffer }),
+  ]) {
+    assert.ok(!(source instanceof Object));
+    assert.equal((await open(source)).mlps.length, 1);
+  }
 });
 
 test('a sharded folder opens by its URL or its index, and only the shards that a layer needs', async () => {

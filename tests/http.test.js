@@ -231,7 +231,7 @@ test('an abort rejects with its reason, closes the connections and gives the mem
   });
   assert.equal(await failure(loading), reason);
   assert.equal(own.bytesUsed, used);
-  while (server.active > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await server.idle();
   const mlp = await GatedMLP.fromCheckpoint(checkpoint, { layer: 24 });
   assert.equal(mlp.dFf, 1536);
   await assert.rejects(

@@ -56,6 +56,7 @@ const failure = (promise) =>
 
 test('a broken download resumes at the last good byte instead of starting over', async () => {
   const checkpoint = await open();
+  let reset = () => {};
   home.log = [];
   home.fault = ({ response, file, begin, end, index }) => {
     if (index > 3) return false;
@@ -63,13 +64,16 @@ test('a broken download resumes at the last good byte instead of starting over',
       'content-range': `bytes ${begin}-${end - 1}/${file.length}`,
       'content-length': end - begin,
     });
-    response.write(file.subarray(begin, begin + 50_000), () =>
-      setTimeout(() => response.destroy(), 5),
-    );
+    response.write(file.subarray(begin, begin + 50_000));
+    reset = () => response.destroy();
     return true;
   };
-  const { data } = await checkpoint.read('big');
+  const onProgress = (/** @type {{ received: number }} */ { received }) => {
+    if (received % 50_000 === 0) reset();
+  };
+  const { data } = await checkpoint.read('big', { onProgress });
   assert.deepEqual(data, BIG);
+  assert.ok(home.log.length > 4);
   assert.equal(home.sent, 300_000, 'no byte came twice');
 });
 
@@ -113,15 +117,12 @@ test('an answer that never comes is given up after the idle timeout, in words', 
 
 test('an abort during a wait between tries rejects at once with its reason', async () => {
   const controller = new AbortController();
-  home.fault = (x) => {
-    setTimeout(() => controller.abort('changed my mind'), 5);
-    return x.server.serve(x, {
-      status: 503,
-      headers: { 'retry-after': '3600' },
-      body: Buffer.alloc(0),
-    });
+  const fetch = async () => {
+    // When the answer has been judged and the wait has begun.
+    setImmediate(() => controller.abort('changed my mind'));
+    return new Response(null, { status: 503, headers: { 'retry-after': '3600' } });
   };
-  const opening = open({ retry: { maxDelay: 3_600_000 }, signal: controller.signal });
+  const opening = open({ fetch, retry: { maxDelay: 3_600_000 }, signal: controller.signal });
   assert.equal(await failure(opening), 'changed my mind');
 });
 
@@ -130,6 +131,7 @@ test('a file replaced between two ranges is read anew from its start: never half
   const next = pattern(300_000, 77);
   /** @type {number[]} */
   const seen = [];
+  let reset = () => {};
   home.fault = ({ server, ...x }) => {
     home.fault = null;
     x.response.writeHead(206, {
@@ -137,14 +139,16 @@ test('a file replaced between two ranges is read anew from its start: never half
       'content-range': `bytes ${x.begin}-${x.end - 1}/${x.file.length}`,
       'content-length': x.end - x.begin,
     });
-    x.response.write(x.file.subarray(x.begin, x.begin + 100_000), () =>
-      setTimeout(() => x.response.destroy(), 5),
-    );
+    x.response.write(x.file.subarray(x.begin, x.begin + 100_000));
+    reset = () => x.response.destroy();
     home.files.set('/f.safetensors', fileOf(next));
     return true;
   };
   const { data } = await checkpoint.read('big', {
-    onProgress: ({ received }) => seen.push(received),
+    onProgress({ received }) {
+      seen.push(received);
+      if (received === 100_000) reset();
+    },
   });
   assert.deepEqual(data, next);
   assert.ok(seen.every((n) => n <= 300_000));
@@ -367,7 +371,7 @@ test('an abort is the reason that is given even when it was the last try', async
   for (const path of ['f.safetensors', 'folder/', 'model.safetensors.index.json']) {
     const controller = new AbortController();
     home.fault = () => {
-      setTimeout(() => controller.abort('enough'), 5);
+      controller.abort('enough');
       return true;
     };
     const { signal } = controller;
@@ -391,9 +395,12 @@ test('empty answers, and answers of one byte, end in an error after few requests
 
 test('a fetch that does not heed its signal cannot hold up an abort', async () => {
   const controller = new AbortController();
-  const opening = open({ fetch: () => new Promise(() => {}), signal: controller.signal });
-  setTimeout(() => controller.abort('gone'), 5);
-  assert.equal(await failure(opening), 'gone');
+  /** @returns {Promise<Response>} */
+  const fetch = () => {
+    setImmediate(() => controller.abort('gone'));
+    return new Promise(() => {});
+  };
+  assert.equal(await failure(open({ fetch, signal: controller.signal })), 'gone');
 });
 
 /** As much of the Cache API as the loader uses: a put that fails keeps nothing. */
@@ -401,13 +408,25 @@ class FakeCache {
   /** @type {Map<string, { bytes: ArrayBuffer, length: string }>} */
   entries = new Map();
   full = false;
+  /** @type {Promise<void>[]} */
+  #puts = [];
   /** @param {string} key */
   async match(key) {
     const entry = this.entries.get(key);
     return entry && new Response(entry.bytes, { headers: { 'content-length': entry.length } });
   }
   /** @param {string} key @param {Response} response */
-  async put(key, response) {
+  put(key, response) {
+    const stored = this.#store(key, response);
+    this.#puts.push(stored.catch(() => {}));
+    return stored;
+  }
+  /** No load waits for it. */
+  async settled() {
+    await Promise.all(this.#puts);
+  }
+  /** @param {string} key @param {Response} response */
+  async #store(key, response) {
     if (this.full) throw new DOMException('full', 'QuotaExceededError');
     const bytes = await response.arrayBuffer();
     this.entries.set(key, { bytes, length: String(response.headers.get('content-length')) });
@@ -417,6 +436,7 @@ class FakeCache {
 test('cached bytes are not fetched again, and a replaced file is', async () => {
   const cache = new FakeCache();
   assert.deepEqual((await (await open({ cache })).read('big')).data, BIG);
+  await cache.settled();
   assert.equal(cache.entries.size, 1);
   home.log = [];
   assert.deepEqual((await (await open({ cache })).read('big')).data, BIG);
@@ -432,10 +452,12 @@ test('a full cache, a damaged entry and a failed load cost nothing but the cache
   assert.deepEqual((await (await open({ cache })).read('big')).data, BIG);
   cache.full = false;
   await (await open({ cache })).read('big');
+  await cache.settled();
   const [[key, entry]] = cache.entries;
   cache.entries.set(key, { ...entry, bytes: entry.bytes.slice(0, 1000) });
   assert.deepEqual((await (await open({ cache })).read('big')).data, BIG);
 
+  await cache.settled();
   cache.entries.clear();
   const checkpoint = await open({ cache, retry: { ...RETRY, tries: 1 } });
   home.fault = ({ response, file, begin, end }) => {
@@ -447,7 +469,96 @@ test('a full cache, a damaged entry and a failed load cost nothing but the cache
     return true;
   };
   await failure(checkpoint.read('big'));
+  await cache.settled();
   assert.equal(cache.entries.size, 0, 'half a tensor is not kept');
+});
+
+/** A cache that is silent where it is not told otherwise. @param {Partial<import('../src/binding/cache.js').CacheLike>} [ways] */
+const silentCache = (ways) => ({
+  match: async () => undefined,
+  put: () => /** @type {Promise<void>} */ (new Promise(() => {})),
+  ...ways,
+});
+
+test('a cache that never stores neither holds up a load nor takes more than 8 MiB of it', async () => {
+  const piece = pattern(1 << 20, 3);
+  const [kept, large] = [6, 20].map((pieces) => pieces * piece.length);
+  const file = makeSafetensors({
+    kept: { dtype: 'U8', shape: [kept], data: Buffer.concat(Array(6).fill(piece)) },
+    large: { dtype: 'U8', shape: [large], data: Buffer.concat(Array(20).fill(piece)) },
+  });
+  home.files.set('/f.safetensors', file);
+  /** @type {Response[]} */
+  const given = [];
+  const cache = silentCache({
+    put(_, response) {
+      given.push(response);
+      return new Promise(() => {});
+    },
+  });
+  const checkpoint = await open({ cache });
+  const wanted = await checkpoint.read('large');
+  assert.ok(piece.every((byte, i) => byte === wanted.data[large - piece.length + i]));
+  await assert.rejects(given[0].arrayBuffer(), 'what did not fit is not kept');
+  // What fits is whole, whenever the cache comes round to it.
+  const { data } = await checkpoint.read('kept');
+  assert.deepEqual(new Uint8Array(await given[1].arrayBuffer()), data);
+});
+
+/**
+ * Caches that say nothing when they are opened, asked, or read from.
+ * @param {() => void} onSilence
+ * @returns {[string, import('../src/binding/checkpoint.js').OpenOptions['cache']][]}
+ */
+function stuckCaches(onSilence) {
+  const stuck = () => {
+    setImmediate(onSilence);
+    return /** @type {Promise<never>} */ (new Promise(() => {}));
+  };
+  const headers = { 'content-length': String(BIG.length) };
+  const half = new ReadableStream({
+    start: (controller) => controller.enqueue(BIG.slice(0, 9)),
+    pull: stuck,
+  });
+  Object.assign(globalThis, { caches: { open: stuck } });
+  return [
+    ['opened', true],
+    ['asked', silentCache({ match: stuck })],
+    ['read', silentCache({ match: async () => new Response(half, { headers }) })],
+  ];
+}
+
+test('a cache that falls silent while it is opened, asked or read heeds an abort', async (t) => {
+  t.after(() => Reflect.deleteProperty(globalThis, 'caches'));
+  let controller = new AbortController();
+  for (const [when, cache] of stuckCaches(() => controller.abort('enough'))) {
+    controller = new AbortController();
+    const checkpoint = await open({ cache });
+    const { signal } = controller;
+    assert.equal(await failure(checkpoint.read('big', { signal })), 'enough', when);
+  }
+});
+
+test('a cache that falls silent while it is opened, asked or read is given up after ten seconds', async (t) => {
+  t.after(() => Reflect.deleteProperty(globalThis, 'caches'));
+  for (const [when, cache] of stuckCaches(() => t.mock.timers.tick(10_000))) {
+    const checkpoint = await open({ cache });
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    assert.deepEqual((await checkpoint.read('big')).data, BIG, when);
+    t.mock.timers.reset();
+  }
+});
+
+test('a cache that throws at once, or has nothing to say, costs a load nothing', async () => {
+  const thrown = () => {
+    throw new Error('no cache today');
+  };
+  for (const cache of [
+    silentCache({ match: thrown, put: thrown }),
+    silentCache({ match: async () => Response.error() }),
+  ]) {
+    assert.deepEqual((await (await open({ cache })).read('big')).data, BIG);
+  }
 });
 
 test('a read that waits for its turn ends at once when it is aborted', async () => {

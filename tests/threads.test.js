@@ -2,9 +2,12 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { getEventListeners } from 'node:events';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { GatedMLP, PCG32, Runtime } from '../src/binding/index.js';
 
 const [D, D_FF] = [96, 200];
@@ -170,15 +173,22 @@ test('a number of threads that is none is refused', async () => {
   }
 });
 
-/** What a program prints that asks for two threads after `before` ran. @param {string} before */
-function inAnotherProcess(before) {
-  const index = new URL('../src/binding/index.js', import.meta.url).href;
+const BINDING = new URL('../src/binding/', import.meta.url);
+
+/**
+ * What a program prints that asks for two threads after `before` ran.
+ * @param {string} before
+ * @param {string} [options] of Runtime.create besides
+ * @param {URL} [binding] a copy of the binding
+ */
+function inAnotherProcess(before, options = '', binding = BINDING) {
   const source = `
     ${before}
-    const { GatedMLP, Runtime } = await import(${JSON.stringify(index)});
-    const runtime = await Runtime.create({ threads: 2 });
+    const { GatedMLP, Runtime } = await import(${JSON.stringify(new URL('index.js', binding).href)});
+    const runtime = await Runtime.create({ threads: 2, ${options} });
+    const used = runtime.bytesUsed;
     const mlp = await GatedMLP.create(96, 200, { runtime });
-    console.log(runtime.threads, mlp.forward(new Float32Array(9600).fill(1)).length);
+    console.log(runtime.threads, mlp.forward(new Float32Array(9600).fill(1)).length, used);
   `;
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
@@ -193,10 +203,47 @@ function inAnotherProcess(before) {
 }
 
 test('waiting threads do not keep a process alive', () => {
-  assert.equal(inAnotherProcess(''), '2 9600');
+  assert.match(inAnotherProcess(''), /^2 9600 /);
 });
 
 test('where memory cannot be shared, or a page is not isolated, there is one thread and nothing fails', () => {
-  assert.equal(inAnotherProcess('delete globalThis.SharedArrayBuffer;'), '1 9600');
-  assert.equal(inAnotherProcess('globalThis.crossOriginIsolated = false;'), '1 9600');
+  assert.equal(inAnotherProcess('delete globalThis.SharedArrayBuffer;'), '1 9600 0');
+  assert.equal(inAnotherProcess('globalThis.crossOriginIsolated = false;'), '1 9600 0');
+});
+
+/** A copy of the binding, as it may be deployed. @param {import('node:test').TestContext} t */
+function deployed(t) {
+  const folder = mkdtempSync(join(tmpdir(), 'gated-mlp-threads-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  cpSync(BINDING, folder, { recursive: true });
+  return folder;
+}
+
+test('where the modules for threads are not deployed there is one thread, unless memory was brought', (t) => {
+  const folder = deployed(t);
+  for (const name of ['gated-mlp-threads.wasm', 'gated-mlp-relaxed-threads.wasm'])
+    rmSync(join(folder, name));
+  const binding = pathToFileURL(join(folder, '/'));
+  assert.equal(inAnotherProcess('', '', binding), '1 9600 0');
+  const memory = 'memory: new WebAssembly.Memory({ initial: 256, maximum: 320, shared: true })';
+  assert.throws(() => inAnotherProcess('', memory, binding), /ERR_WASM_LOAD/);
+});
+
+test('where workers cannot start on memory that was brought there is one thread, and their stacks are given back', (t) => {
+  const folder = deployed(t);
+  writeFileSync(join(folder, 'thread-worker.js'), 'throw new Error("refused");');
+  const memory = 'memory: new WebAssembly.Memory({ initial: 256, maximum: 320, shared: true })';
+  assert.equal(inAnotherProcess('', memory, pathToFileURL(join(folder, '/'))), '1 9600 0');
+});
+
+test('a signal that outlives the start of threads is not listened to any more, and one that has fired ends it', async () => {
+  const { signal } = new AbortController();
+  const runtime = await Runtime.create({ threads: 2, signal });
+  assert.equal(runtime.threads, 2);
+  assert.equal(getEventListeners(signal, 'abort').length, 0);
+  runtime.dispose();
+  const late = new AbortController();
+  const creating = Runtime.create({ threads: 2, signal: late.signal });
+  late.abort('changed my mind');
+  await assert.rejects(creating, (reason) => reason === 'changed my mind');
 });

@@ -3,6 +3,8 @@
 
 import { GatedMLPError } from './errors.js';
 
+/** @typedef {import('./wasm.js').Wasm} Wasm */
+
 const INT32_MAX = 2 ** 31 - 1;
 
 /**
@@ -62,38 +64,59 @@ export function finite(value, name) {
 }
 
 /**
- * A live typed array of the class the runtime computes in.
+ * What a value is, whichever realm (frame, node:vm context) its class is of.
+ * @param {unknown} value
+ */
+export const tagOf = (value) => Object.prototype.toString.call(value).slice(8, -1);
+
+/**
+ * The bytes of an ArrayBuffer or of a view of one; null for anything else.
+ * @param {unknown} value
+ */
+export function bytesIn(value) {
+  if (tagOf(value) === 'ArrayBuffer') return new Uint8Array(/** @type {ArrayBuffer} */ (value));
+  if (!ArrayBuffer.isView(value)) return null;
+  const { buffer, byteOffset, byteLength } = value;
+  return new Uint8Array(/** @type {ArrayBuffer} */ (buffer), byteOffset, byteLength);
+}
+
+/**
+ * A live typed array of the class the runtime computes in, outside the runtime's own memory.
  * @param {unknown} value
  * @param {string} name
- * @param {Float32ArrayConstructor} Real
+ * @param {Wasm} wasm
  * @returns {RealArray} it, as what users have
  */
-export function realArray(value, name, Real) {
-  if (!(value instanceof Real)) {
+function realArray(value, name, wasm) {
+  if (!ArrayBuffer.isView(value) || tagOf(value) !== wasm.Real.name) {
     throw new GatedMLPError(
       'ERR_DTYPE',
-      `${name} is a ${classOf(value)}; it must be a ${Real.name}`,
+      `${name} is a ${classOf(value)}; it must be a ${wasm.Real.name}`,
     );
   }
-  if (value.length === 0 && isDetached(value.buffer)) {
+  const array = /** @type {RealArray} */ (value);
+  const isOwn = array.buffer === wasm.exports.memory.buffer;
+  if (isOwn || (array.length === 0 && isDetached(array.buffer))) {
     throw new GatedMLPError(
       'ERR_SHAPE',
-      `${name}: its buffer is detached (transferred elsewhere), so it has no values`,
+      isOwn
+        ? `${name} is a view of the runtime's memory, which moves as it grows; pass a copy`
+        : `${name}: its buffer is detached (transferred elsewhere), so it has no values`,
     );
   }
-  return value;
+  return array;
 }
 
 /**
  * As realArray, and its length is a multiple of `width`. Returns the number of rows.
  * @param {unknown} value
  * @param {string} name
- * @param {Float32ArrayConstructor} Real
+ * @param {Wasm} wasm
  * @param {number} width
  * @param {string} widthName
  */
-export function rowsOf(value, name, Real, width, widthName) {
-  const { length } = realArray(value, name, Real);
+export function rowsOf(value, name, wasm, width, widthName) {
+  const { length } = realArray(value, name, wasm);
   if (length % width !== 0) {
     throw new GatedMLPError(
       'ERR_SHAPE',
@@ -108,11 +131,11 @@ export function rowsOf(value, name, Real, width, widthName) {
  * As realArray, with exactly `length` elements.
  * @param {unknown} value
  * @param {string} name
- * @param {Float32ArrayConstructor} Real
+ * @param {Wasm} wasm
  * @param {number} length
  */
-export function realsOfLength(value, name, Real, length) {
-  const array = realArray(value, name, Real);
+export function realsOfLength(value, name, wasm, length) {
+  const array = realArray(value, name, wasm);
   if (array.length !== length) {
     throw new GatedMLPError(
       'ERR_SHAPE',
@@ -124,6 +147,15 @@ export function realsOfLength(value, name, Real, length) {
   }
   return array;
 }
+
+/**
+ * Where a result goes: into the caller's array, or into a new one.
+ * @param {RealInput | undefined} out
+ * @param {Wasm} wasm
+ * @param {number} length
+ */
+export const outputOf = (out, wasm, length) =>
+  out ? realsOfLength(out, 'out', wasm, length) : new wasm.Real(length);
 
 /** @param {ArrayBufferLike} buffer */
 function isDetached(buffer) {

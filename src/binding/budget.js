@@ -12,6 +12,10 @@ export class Budget {
 
   /** @param {number | undefined} maxBytes the caller's limit on everything received; none: only the unwanted is limited */
   constructor(maxBytes) {
+    if (maxBytes !== undefined && !(typeof maxBytes === 'number' && maxBytes >= 0)) {
+      const message = `maxBytes is ${String(maxBytes)}; it must be a number of bytes`;
+      throw new GatedMLPError('ERR_SHAPE', message, { value: maxBytes });
+    }
     this.#limit = maxBytes;
   }
 

@@ -25,7 +25,7 @@ import { Slots, streamWanted } from './stream.js';
  * @property {typeof fetch} [fetch]
  * @property {import('./retry.js').RetryOptions} [retry]
  * @property {number} [maxBytes] the most that opening, or one read, may receive. Default: what is wanted, and up to
- *   2 GiB more from a server that ignores ranges
+ *   2 GiB more from a server that ignores ranges or from a Response
  * @property {boolean | string | import('./cache.js').CacheLike} [cache] keep verified tensor bytes in the Cache API, where
  *   there is one: true, the name of a cache, or a cache. Default: no
  * @property {number} [concurrency] requests at once, default 4
@@ -163,7 +163,7 @@ export class Checkpoint {
       onProgress,
       maxBytes: this.#options.maxBytes,
       slots: this.#slots,
-      keeper: await keeperFor(this.#options.cache),
+      keeper: await keeperFor(this.#options.cache, signal),
       reopen: (shards, request) => this.#reopen(shards, request),
     });
   }
@@ -220,9 +220,10 @@ function allocate(name, bytes) {
 /**
  * cache.js is fetched by those who ask for a cache; where it cannot be had, bytes come from the network.
  * @param {OpenOptions['cache']} option
+ * @param {AbortSignal | undefined} signal
  */
-async function keeperFor(option) {
+async function keeperFor(option, signal) {
   if (!option) return null;
   const module = await import('./cache.js').catch(() => null);
-  return module?.Keeper.open(option) ?? null;
+  return module?.Keeper.open(option, signal) ?? null;
 }

@@ -6,6 +6,9 @@
  *   | 'ERR_WASM_LOAD' | 'ERR_UNSUPPORTED' | 'ERR_OUT_OF_MEMORY' | 'ERR_DISPOSED'} ErrorCode
  */
 
+/** What a failure says of itself. @param {unknown} cause */
+export const wordsOf = (cause) => (cause instanceof Error ? cause.message : String(cause));
+
 /**
  * An error with a `code` to branch on, a message for people, and context fields that depend on the code:
  * ERR_SAFETENSORS has `kind` (the reference parser's), ERR_HTTP has `status`, `url` and `attempts`.

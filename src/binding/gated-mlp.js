@@ -2,7 +2,7 @@
 // The arithmetic is src/core's; this file checks arguments, copies them in and results out, and owns the memory.
 
 import { activationOf } from './activations.js';
-import { finite, integer, realArray, realsOfLength, rowsOf } from './arrays.js';
+import { finite, integer, outputOf, realsOfLength, rowsOf } from './arrays.js';
 import { makeDisposable } from './disposable.js';
 import { GatedMLPError } from './errors.js';
 import { GatePreview } from './gate-preview.js';
@@ -12,7 +12,7 @@ import { elements, layGradients, layTrace } from './layout.js';
 import { loader, openCheckpoint } from './loader.js';
 import { PCG32 } from './pcg32.js';
 import { defaultRuntime, wasmOf } from './runtime.js';
-import { parameterShapes, readStateDict, writeSafetensors } from './state-dict.js';
+import { entriesOf, parameterShapes, readStateDict, writeSafetensors } from './state-dict.js';
 import { checkedVariant } from './variant.js';
 import { LINEARS, packParts, streamParts } from './weights.js';
 
@@ -267,7 +267,7 @@ export class GatedMLP {
    */
   trace(x, { act, hold = [] } = {}) {
     const wasm = this.#wasm();
-    const tokens = rowsOf(x, 'x', wasm.Real, this.d, 'd');
+    const tokens = rowsOf(x, 'x', wasm, this.d, 'd');
     const used = act === undefined ? this.act : activationOf(act);
     const holds = [...hold].map((h, i) => this.#checkedHold(h, i, tokens));
     const block = layTrace(wasm, this.d, this.dFf, tokens, holds);
@@ -297,17 +297,17 @@ export class GatedMLP {
    */
   backward(x, gradOutput, { units } = {}) {
     const wasm = this.#wasm();
-    if (!(x instanceof GateTrace)) realArray(x, 'x', wasm.Real);
-    else if (x.mlp !== this)
+    const trace = x instanceof GateTrace ? x : null;
+    if (trace && trace.mlp !== this)
       throw new GatedMLPError('ERR_SHAPE', 'x: the trace was made by another GatedMLP');
-    const n = x instanceof GateTrace ? x.tokens * this.d : x.length;
-    const tokens = x instanceof GateTrace ? x.tokens : rowsOf(x, 'x', wasm.Real, this.d, 'd');
-    realsOfLength(gradOutput, 'gradOutput', wasm.Real, n);
+    const tokens = trace ? trace.tokens : rowsOf(x, 'x', wasm, this.d, 'd');
+    const n = tokens * this.d;
+    realsOfLength(gradOutput, 'gradOutput', wasm, n);
     const [begin, end] = this.#slice(units);
-    const layout = x instanceof GateTrace ? layoutOf(x) : null;
+    const layout = trace && layoutOf(trace);
     const gradients = layGradients(wasm, this.#shapes(), n);
     try {
-      const width = wasm.Real.BYTES_PER_ELEMENT;
+      const width = wasm.realBytes;
       const dyAt = wasm.io(2 * n * width);
       wasm.putReals(gradOutput, dyAt);
       if (!layout) wasm.putReals(/** @type {RealArray} */ (x), dyAt + n * width);
@@ -369,7 +369,7 @@ export class GatedMLP {
    */
   loadStateDict(state, { strict = true } = {}) {
     const wasm = this.#wasm();
-    const entries = state instanceof Map ? state : Object.entries(state);
+    const entries = entriesOf(state);
     const shapes = this.#shapes();
     const { parts, bytes, missing, unexpected } = readStateDict(
       entries,
@@ -400,14 +400,14 @@ export class GatedMLP {
    * @param {ForwardOptions} [options]
    */
   #forwardCall(wasm, x, { out, units, scale = 1, accumulate = false } = {}) {
-    const tokens = rowsOf(x, 'x', wasm.Real, this.d, 'd');
+    const tokens = rowsOf(x, 'x', wasm, this.d, 'd');
     const [begin, end] = this.#slice(units);
     finite(scale, 'scale');
     if (accumulate && !out) {
       throw new GatedMLPError('ERR_SHAPE', 'accumulate: needs out, to which it adds');
     }
-    const y = out ? realsOfLength(out, 'out', wasm.Real, x.length) : new wasm.Real(x.length);
-    const bytes = x.length * wasm.Real.BYTES_PER_ELEMENT;
+    const y = outputOf(out, wasm, x.length);
+    const bytes = x.length * wasm.realBytes;
     const products = 3 * x.length * (end - begin);
     return {
       x,
@@ -530,7 +530,7 @@ export class GatedMLP {
   /** Gates of the units whose rows are there. @param {RealInput} x @param {number} rows */
   #gates(x, rows) {
     const wasm = this.#wasm();
-    const tokens = rowsOf(x, 'x', wasm.Real, this.d, 'd');
+    const tokens = rowsOf(x, 'x', wasm, this.d, 'd');
     const { address, layout } = layTrace(wasm, this.d, this.dFf, tokens, []);
     try {
       const wide = tokens * this.dFf;

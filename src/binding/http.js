@@ -15,6 +15,8 @@ import { FileReplaced, networkFailure, PassingFailure, Patience, Watch } from '.
 
 /** A last byte that every file ends before: the server then sends what it has. */
 const PAST_ANY_END = 2n ** 53n;
+/** Longer than any config or index, and a text that every engine can hold. */
+const MOST_TEXT = 2 ** 28;
 /** Answers one read puts up with, where a server honestly gives less than it was asked for. */
 const MAX_ANSWERS = 1000;
 
@@ -82,6 +84,9 @@ export class HttpFile {
     /** @param {Uint8Array} chunk */
     const deliver = (chunk) => {
       text += decoder.decode(chunk, { stream: true });
+      if (text.length <= MOST_TEXT) return;
+      const message = `${this.name}: longer than ${MOST_TEXT} characters, which no config or index is`;
+      throw new GatedMLPError('ERR_HTTP', message, { url: this.name });
     };
     try {
       await this.#readPatiently(0n, PAST_ANY_END, { ...request, deliver }, true);

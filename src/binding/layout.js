@@ -17,7 +17,7 @@ export const elements = (shape) => shape.reduce((a, b) => a * b, 1);
  * @param {{ unit: number, token: number, value: number }[]} holds
  */
 export function layTrace(wasm, d, dFf, tokens, holds) {
-  const width = wasm.Real.BYTES_PER_ELEMENT;
+  const width = wasm.realBytes;
   const holdBytes = 8 + width;
   const [narrow, wide] = [tokens * d * width, tokens * dFf * width];
   const bytes = 16 + holds.length * holdBytes + 2 * narrow + 4 * wide;
@@ -55,7 +55,7 @@ export function layTrace(wasm, d, dFf, tokens, holds) {
  * @param {number} n elements of x
  */
 export function layGradients(wasm, shapes, n) {
-  const width = wasm.Real.BYTES_PER_ELEMENT;
+  const width = wasm.realBytes;
   const sizes = new Map([['x', n]]);
   for (const linear of LINEARS) {
     for (const parameter of [`${linear}.weight`, `${linear}.bias`]) {

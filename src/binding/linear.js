@@ -1,12 +1,12 @@
 // Linear: nn.Linear on the MLP's own kernels, y = x weight^T + bias, for runners that have other matrices to multiply.
 
-import { integer, realsOfLength, rowsOf } from './arrays.js';
+import { integer, outputOf, rowsOf } from './arrays.js';
 import { makeDisposable } from './disposable.js';
 import { GatedMLPError } from './errors.js';
 import { freeIfAlive } from './gate-trace.js';
 import { heldCode, nativeDtype } from './held-dtype.js';
 import { defaultRuntime, wasmOf } from './runtime.js';
-import { readStateDict } from './state-dict.js';
+import { entriesOf, readStateDict } from './state-dict.js';
 import { packParts } from './weights.js';
 
 /** @typedef {import('./arrays.js').RealArray} RealArray */
@@ -76,10 +76,10 @@ export class Linear {
    */
   forward(x, { out } = {}) {
     const wasm = this.#wasm();
-    const tokens = rowsOf(x, 'x', wasm.Real, this.inFeatures, 'inFeatures');
+    const tokens = rowsOf(x, 'x', wasm, this.inFeatures, 'inFeatures');
     const n = integer(tokens * this.outFeatures, 'elements of the output', 0);
-    const y = out ? realsOfLength(out, 'out', wasm.Real, n) : new wasm.Real(n);
-    const width = wasm.Real.BYTES_PER_ELEMENT;
+    const y = outputOf(out, wasm, n);
+    const width = wasm.realBytes;
     const xAt = wasm.io((x.length + n) * width);
     const yAt = xAt + x.length * width;
     wasm.putReals(x, xAt);
@@ -99,7 +99,7 @@ export class Linear {
     const wasm = this.#wasm();
     const shapes = new Map([['weight', [this.outFeatures, this.inFeatures]]]);
     if (this.bias) shapes.set('bias', [this.outFeatures]);
-    const entries = state instanceof Map ? state : Object.entries(state);
+    const entries = entriesOf(state);
     const read = readStateDict(entries, shapes, strict, wasm.dtypes);
     const parts = read.parts.map((part) => ({ ...part, parameter: `linear.${part.parameter}` }));
     packParts(

@@ -2,10 +2,13 @@
 // Looks for nothing by itself: which file it is, the caller says. What goes wrong names the place, what was found there
 // and the option that would mend it, since a bundler or a server that puts the file elsewhere is the usual cause.
 
-import { GatedMLPError } from './errors.js';
+import { bytesIn, tagOf } from './arrays.js';
+import { GatedMLPError, wordsOf } from './errors.js';
 
 /** @typedef {URL | string | Response | Promise<Response> | BufferSource} BytesSource */
 /** @typedef {BytesSource | WebAssembly.Module} WasmSource */
+
+const PLACE = "Pass the module's place as Runtime.create({ wasm })";
 
 /**
  * Rejects with ERR_WASM_LOAD, or with signal.reason.
@@ -15,14 +18,16 @@ import { GatedMLPError } from './errors.js';
  */
 export async function compile(source, signal) {
   signal?.throwIfAborted();
-  if (source instanceof WebAssembly.Module) return source;
+  if (tagOf(source) === 'WebAssembly.Module') {
+    return /** @type {WebAssembly.Module} */ (source);
+  }
   const { bytes, from } = await bytesOf(/** @type {BytesSource} */ (source), signal);
   signal?.throwIfAborted();
   const start = bytes.subarray(0, 4);
   if (String.fromCharCode(...start) !== '\0asm') {
     throw new GatedMLPError(
       'ERR_WASM_LOAD',
-      `${from}: not a WebAssembly module (it begins with ${JSON.stringify(String.fromCharCode(...start))}). Is the file where your bundler or server put it? Pass its place as Runtime.create({ wasm })`,
+      `${from}: not a WebAssembly module (it begins with ${JSON.stringify(String.fromCharCode(...start))}). Is the file where your bundler or server put it? ${PLACE}`,
     );
   }
   try {
@@ -30,7 +35,7 @@ export async function compile(source, signal) {
   } catch (cause) {
     throw new GatedMLPError(
       'ERR_WASM_LOAD',
-      `${from}: this engine cannot compile the module (${cause instanceof Error ? cause.message : cause}). It needs WebAssembly SIMD; under a content security policy, script-src must have 'wasm-unsafe-eval'`,
+      `${from}: this engine cannot compile the module (${wordsOf(cause)}). It needs WebAssembly SIMD; under a content security policy, script-src must have 'wasm-unsafe-eval'`,
       { cause },
     );
   }
@@ -42,14 +47,11 @@ export async function compile(source, signal) {
  * @returns {Promise<{ bytes: Uint8Array<ArrayBuffer>, from: string }>}
  */
 async function bytesOf(source, signal) {
-  if (source instanceof ArrayBuffer) return { bytes: new Uint8Array(source), from: 'wasm' };
-  if (ArrayBuffer.isView(source)) {
-    const { buffer, byteOffset, byteLength } = source;
-    return { bytes: new Uint8Array(buffer, byteOffset, byteLength), from: 'wasm' };
-  }
+  const given = bytesIn(source);
+  if (given) return { bytes: given, from: 'wasm' };
   const url =
-    source instanceof URL || typeof source === 'string'
-      ? new URL(source, globalThis.location?.href ?? import.meta.url)
+    tagOf(source) === 'URL' || typeof source === 'string'
+      ? new URL(/** @type {string} */ (source), globalThis.location?.href ?? import.meta.url)
       : null;
   try {
     if (url?.protocol === 'file:' && globalThis.process?.getBuiltinModule) {
@@ -63,7 +65,7 @@ async function bytesOf(source, signal) {
     if (!response.ok) {
       throw new GatedMLPError(
         'ERR_WASM_LOAD',
-        `${from}: the server answered ${response.status} (${response.headers.get('content-type') ?? 'no content type'}). Pass the module's place as Runtime.create({ wasm })`,
+        `${from}: the server answered ${response.status} (${response.headers.get('content-type') ?? 'no content type'}). ${PLACE}`,
         { status: response.status, url: from },
       );
     }
@@ -73,7 +75,7 @@ async function bytesOf(source, signal) {
     if (cause instanceof GatedMLPError) throw cause;
     throw new GatedMLPError(
       'ERR_WASM_LOAD',
-      `${url?.href ?? 'wasm'}: could not be read (${cause instanceof Error ? cause.message : cause}). Pass the module's place as Runtime.create({ wasm })`,
+      `${url?.href ?? 'wasm'}: could not be read (${wordsOf(cause)}). ${PLACE}`,
       { cause, url: url?.href },
     );
   }
@@ -93,7 +95,7 @@ export async function instantiate(module, memory) {
       env: { emscripten_notify_memory_growth() {}, ...(memory && { memory }) },
     });
   } catch (cause) {
-    throw otherModule(cause instanceof Error ? cause.message : String(cause), cause);
+    throw otherModule(wordsOf(cause), cause);
   }
   if (!('real_bytes' in instance.exports)) throw otherModule('its exports are not those expected');
   return instance;

@@ -1,7 +1,7 @@
 // Files that need no network, behind the same two calls as http.js (`probe`, `read`): bytes in memory, a Blob or File,
 // and a path where the runtime has a file system. Read by position, never whole.
 
-import { GatedMLPError } from './errors.js';
+import { GatedMLPError, wordsOf } from './errors.js';
 import { endsEarly } from './file-identity.js';
 import { FileReplaced } from './retry.js';
 
@@ -78,26 +78,36 @@ class LocalFile {
   chunks(_begin, _end, _signal) {
     throw new Error('each kind of file has its own');
   }
+}
 
-  /** @param {unknown} cause */
-  unreadable(cause) {
-    const words = cause instanceof Error ? cause.message : String(cause);
-    return new GatedMLPError('ERR_HTTP', `${this.name}: cannot be read (${words})`, {
-      url: this.name,
-      cause,
-    });
-  }
+/**
+ * The error of a file that no server is asked for and that is not to be had: the reference's I/O error.
+ * @param {string} file
+ * @param {string} words
+ * @param {unknown} [cause]
+ */
+export function ioError(file, words, cause) {
+  return new GatedMLPError('ERR_SAFETENSORS', `${file}: ${words}`, { kind: 'io', file, cause });
+}
+
+/**
+ * @template T
+ * @param {string} file
+ * @param {Promise<T>} promise what the system gives
+ */
+export function orUnreadable(file, promise) {
+  return promise.catch((cause) => {
+    throw ioError(file, `cannot be read (${wordsOf(cause)})`, cause);
+  });
 }
 
 export class BytesFile extends LocalFile {
   #bytes;
 
-  /** @param {ArrayBuffer | ArrayBufferView} source */
-  constructor(source) {
-    super('bytes', BigInt(source.byteLength));
-    this.#bytes = ArrayBuffer.isView(source)
-      ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
-      : new Uint8Array(source);
+  /** @param {Uint8Array} bytes */
+  constructor(bytes) {
+    super('bytes', BigInt(bytes.length));
+    this.#bytes = bytes;
   }
 
   /**
@@ -133,9 +143,7 @@ export class BlobFile extends LocalFile {
     try {
       for (;;) {
         signal?.throwIfAborted();
-        const { done, value } = await reader.read().catch((cause) => {
-          throw this.unreadable(cause);
-        });
+        const { done, value } = await orUnreadable(this.name, reader.read());
         if (done) return;
         yield value;
       }
@@ -158,11 +166,8 @@ export class PathFile extends LocalFile {
 
   /** @override */
   async renew() {
-    const { size, mtimeNs } = await fileSystem()
-      .promises.stat(this.#path, { bigint: true })
-      .catch((cause) => {
-        throw this.unreadable(cause);
-      });
+    const stat = fileSystem().promises.stat(this.#path, { bigint: true });
+    const { size, mtimeNs } = await orUnreadable(this.name, stat);
     this.size = size;
     this.#modified = mtimeNs;
   }
@@ -174,11 +179,7 @@ export class PathFile extends LocalFile {
    * @param {AbortSignal} [signal]
    */
   async *chunks(begin, end, signal) {
-    const handle = await fileSystem()
-      .promises.open(this.#path)
-      .catch((cause) => {
-        throw this.unreadable(cause);
-      });
+    const handle = await orUnreadable(this.name, fileSystem().promises.open(this.#path));
     try {
       const { size, mtimeNs } = await handle.stat({ bigint: true });
       if (size !== this.size || mtimeNs !== this.#modified) {
@@ -187,12 +188,8 @@ export class PathFile extends LocalFile {
       for (let at = begin; at < end; ) {
         signal?.throwIfAborted();
         const length = Math.min(PIECE_BYTES, Number(end - at));
-        const { bytesRead, buffer } = await handle.read(
-          new Uint8Array(length),
-          0,
-          length,
-          Number(at),
-        );
+        const read = handle.read(new Uint8Array(length), 0, length, Number(at));
+        const { bytesRead, buffer } = await orUnreadable(this.name, read);
         if (bytesRead === 0) return;
         yield buffer.subarray(0, bytesRead);
         at += BigInt(bytesRead);

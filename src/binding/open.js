@@ -238,12 +238,7 @@ async function openSharded(located, request, wasm, selection, types, slots) {
   const member = located.index ?? INDEX;
   const json = await readJson(folder, member, request);
   if (json === null) {
-    if (located.index !== null)
-      throw new GatedMLPError('ERR_HTTP', `${located.url}: there is no such file`, {
-        url: located.url,
-        status: 404,
-        attempts: 1,
-      });
+    if (located.index !== null) throw folder.absent(located.url, 'there is no such file');
     return { shards: [await openMeta(folder, request, wasm)], index: null };
   }
   const index = parseIndex(`${folder.name}, ${member}`, json);
@@ -280,8 +275,8 @@ async function openMeta(folder, request, wasm) {
     return shard;
   } catch (error) {
     if (!isAbsent(error)) throw error;
-    const message = `${folder.name}: no ${SINGLE}, ${INDEX} or ${META} here. The name of a file must end in .safetensors`;
-    throw new GatedMLPError('ERR_HTTP', message, { url: folder.name, status: 404, attempts: 1 });
+    const words = `no ${SINGLE}, ${INDEX} or ${META} here. The name of a file must end in .safetensors`;
+    throw folder.absent(folder.name, words);
   }
 }
 

@@ -2,7 +2,7 @@
 // of files or tensors.
 
 import { integer } from './arrays.js';
-import { GatedMLPError } from './errors.js';
+import { GatedMLPError, wordsOf } from './errors.js';
 
 /**
  * @typedef {object} RetryOptions
@@ -63,7 +63,7 @@ export class PassingFailure extends Error {
  * @param {number} [status] of the answer whose body broke off
  */
 export function networkFailure(cause, status) {
-  const words = cause instanceof Error ? cause.message : String(cause);
+  const words = wordsOf(cause);
   return new PassingFailure(
     status === undefined
       ? `no answer (${words}); is the server up, and may this page read from it (CORS)?`

@@ -2,7 +2,7 @@
 // Any number of runtimes may exist; each has its own memory. Those who name none share the default one.
 
 import { activationOf } from './activations.js';
-import { finite, integer, realsOfLength, rowsOf } from './arrays.js';
+import { finite, integer, outputOf, realsOfLength, rowsOf, tagOf } from './arrays.js';
 import { makeDisposable } from './disposable.js';
 import { GatedMLPError } from './errors.js';
 import { compile, instantiate } from './load.js';
@@ -228,9 +228,9 @@ export class Runtime {
   /** @param {string} act @param {RealInput} gate @param {RealInput} up @param {RealInput} [out] */
   #mul(act, gate, up, out) {
     const wasm = wasmOf(this);
-    const n = rowsOf(gate, 'gate', wasm.Real, 1, '1');
-    realsOfLength(up, 'up', wasm.Real, n);
-    const result = out ? realsOfLength(out, 'out', wasm.Real, n) : new wasm.Real(n);
+    const n = rowsOf(gate, 'gate', wasm, 1, '1');
+    realsOfLength(up, 'up', wasm, n);
+    const result = outputOf(out, wasm, n);
     const [g, u] = place(wasm, [gate, up], 0);
     wasm.done(wasm.exports.act_mul_run(g, g, u, code(wasm, act), n), 'act_mul');
     result.set(wasm.realsAt(g, n));
@@ -240,12 +240,12 @@ export class Runtime {
   /** @param {string} act @param {RealInput} gate @param {RealInput} up @param {RealInput} gradOutput */
   #mulBackward(act, gate, up, gradOutput) {
     const wasm = wasmOf(this);
-    const n = rowsOf(gate, 'gate', wasm.Real, 1, '1');
-    realsOfLength(up, 'up', wasm.Real, n);
-    realsOfLength(gradOutput, 'gradOutput', wasm.Real, n);
+    const n = rowsOf(gate, 'gate', wasm, 1, '1');
+    realsOfLength(up, 'up', wasm, n);
+    realsOfLength(gradOutput, 'gradOutput', wasm, n);
     const [g, u, dOut, dGate] = place(wasm, [gate, up, gradOutput], 2 * n);
     wasm.realsAt(dGate, 2 * n).fill(0);
-    const dUp = dGate + n * wasm.Real.BYTES_PER_ELEMENT;
+    const dUp = dGate + n * wasm.realBytes;
     wasm.done(
       wasm.exports.act_mul_backward_run(dGate, dUp, dOut, g, u, code(wasm, act), n),
       'act_mul_backward',
@@ -256,15 +256,9 @@ export class Runtime {
   /** @param {string} act @param {RealInput} gateUp @param {number} dFf @param {RealInput} [out] */
   #andMul(act, gateUp, dFf, out) {
     const wasm = wasmOf(this);
-    const rows = rowsOf(
-      gateUp,
-      'gateUp',
-      wasm.Real,
-      2 * integer(dFf, 'dFf', 1, 2 ** 30 - 1),
-      '2 dFf',
-    );
+    const rows = rowsOf(gateUp, 'gateUp', wasm, 2 * integer(dFf, 'dFf', 1, 2 ** 30 - 1), '2 dFf');
     const n = rows * dFf;
-    const result = out ? realsOfLength(out, 'out', wasm.Real, n) : new wasm.Real(n);
+    const result = outputOf(out, wasm, n);
     const [input, output] = place(wasm, [gateUp], n);
     wasm.done(
       wasm.exports.act_and_mul_run(output, input, code(wasm, act), rows, dFf),
@@ -277,14 +271,8 @@ export class Runtime {
   /** @param {string} act @param {RealInput} gateUp @param {number} dFf @param {RealInput} gradOutput */
   #andMulBackward(act, gateUp, dFf, gradOutput) {
     const wasm = wasmOf(this);
-    const rows = rowsOf(
-      gateUp,
-      'gateUp',
-      wasm.Real,
-      2 * integer(dFf, 'dFf', 1, 2 ** 30 - 1),
-      '2 dFf',
-    );
-    realsOfLength(gradOutput, 'gradOutput', wasm.Real, rows * dFf);
+    const rows = rowsOf(gateUp, 'gateUp', wasm, 2 * integer(dFf, 'dFf', 1, 2 ** 30 - 1), '2 dFf');
+    realsOfLength(gradOutput, 'gradOutput', wasm, rows * dFf);
     const [input, dOut, dInput] = place(wasm, [gateUp, gradOutput], gateUp.length);
     wasm.realsAt(dInput, gateUp.length).fill(0);
     wasm.done(
@@ -362,15 +350,18 @@ const importsMemory = (module) =>
   WebAssembly.Module.imports(module).some(({ kind }) => kind === 'memory');
 
 /** @param {WebAssembly.Memory} memory */
-const isShared = (memory) =>
-  typeof SharedArrayBuffer === 'function' && memory.buffer instanceof SharedArrayBuffer;
+const isShared = (memory) => tagOf(memory.buffer) === 'SharedArrayBuffer';
 
 /**
- * A runtime on shared memory, or null where workers cannot be had and no memory was brought.
+ * A runtime on shared memory, or null where its module or workers cannot be had and no memory was brought.
  * @param {RuntimeOptions & { variant: 'auto' | Variant, threads: number }} options
  */
 async function createShared({ wasm, variant, threads, memory, signal }) {
-  const module = await compile(wasm ?? (await moduleOf(variant, SHARED, signal)), signal);
+  const asked = async () => compile(wasm ?? (await moduleOf(variant, SHARED, signal)), signal);
+  const module = await asked().catch((error) => {
+    if (memory) throw error;
+  });
+  if (!module) return null;
   const works = memory ?? newSharedMemory();
   const inner = new Wasm(await instantiate(module, works), works);
   if (threads > 1) inner.team = await Team.start(inner, module, works, threads, signal);
@@ -390,7 +381,7 @@ function code(wasm, act) {
  * @param {number} extra
  */
 function place(wasm, arrays, extra) {
-  const width = wasm.Real.BYTES_PER_ELEMENT;
+  const width = wasm.realBytes;
   let at = wasm.io((arrays.reduce((sum, a) => sum + a.length, 0) + extra) * width);
   return [...arrays, null].map((array) => {
     const here = at;

@@ -1,10 +1,19 @@
 // What the user names as a source, turned into files: a lone file, or a folder whose members can be opened by name.
 // A string is a Hub id, a URL or a path by its form alone. checkpoint.js decides what to open.
 
-import { GatedMLPError } from './errors.js';
+import { bytesIn, tagOf } from './arrays.js';
+import { GatedMLPError, wordsOf } from './errors.js';
 import { HttpFile } from './http.js';
 import { checkHttpOptions, HttpClient } from './http-client.js';
-import { BlobFile, BytesFile, fileSystem, hasFileSystem, PathFile } from './local-file.js';
+import {
+  BlobFile,
+  BytesFile,
+  fileSystem,
+  hasFileSystem,
+  ioError,
+  orUnreadable,
+  PathFile,
+} from './local-file.js';
 
 /** @typedef {string | URL | Blob | Response | ArrayBuffer | ArrayBufferView} Source */
 /** @typedef {HttpFile | BytesFile | BlobFile | PathFile} SourceFile */
@@ -16,6 +25,7 @@ import { BlobFile, BytesFile, fileSystem, hasFileSystem, PathFile } from './loca
  * @property {string} name for messages
  * @property {(member: string) => SourceFile} file
  * @property {(member: string, request: Request) => Promise<string | null>} text null where there is no such file
+ * @property {(place: string, words: string) => GatedMLPError} absent the error of what should be there and is not
  */
 
 /**
@@ -44,11 +54,12 @@ const CHECKPOINT_FILE = /^(model(-\d{5}-of-\d{5})?|consolidated)\.safetensors$/;
 export async function locate(source, options, request) {
   checkHttpOptions(options);
   if (typeof source === 'string' && source !== '') return locateString(source, options, request);
-  if (source instanceof URL) return locateUrl(source, options, request, null);
-  if (source instanceof Blob) return lone(new BlobFile(source));
-  if (source instanceof Response) return lone(await drain(source, request));
-  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source))
-    return lone(new BytesFile(source));
+  const tag = tagOf(source);
+  if (tag === 'URL') return locateUrl(/** @type {URL} */ (source), options, request, null);
+  if (tag === 'Blob' || tag === 'File') return lone(new BlobFile(/** @type {Blob} */ (source)));
+  if (tag === 'Response') return lone(await drain(/** @type {Response} */ (source), request));
+  const bytes = bytesIn(source);
+  if (bytes) return lone(new BytesFile(bytes));
   throw new GatedMLPError(
     'ERR_UNSUPPORTED',
     `a source is a URL, a Hub id "org/name", a path, a File or Blob, a Response, or bytes; this is ${source === '' ? 'empty' : typeof source}`,
@@ -201,6 +212,8 @@ function httpFolder(base, client) {
     name: base.origin + start,
     file: (member) => new HttpFile(urlOf(member), client),
     text: (member, request) => new HttpFile(urlOf(member), client).text(request),
+    absent: (url, words) =>
+      new GatedMLPError('ERR_HTTP', `${url}: ${words}`, { url, status: 404, attempts: 1 }),
   };
 }
 
@@ -260,16 +273,14 @@ function pathFolder(path) {
     name: path,
     file: (member) => new PathFile(pathOf(member)),
     async text(member) {
-      const { promises } = fileSystem();
-      return promises.readFile(pathOf(member), 'utf8').catch((cause) => {
-        if (cause.code === 'ENOENT') return null;
-        throw new GatedMLPError(
-          'ERR_HTTP',
-          `${pathOf(member)}: cannot be read (${cause.message})`,
-          { cause },
-        );
+      const path = pathOf(member);
+      const text = fileSystem().promises.readFile(path, 'utf8');
+      return orUnreadable(path, text).catch((error) => {
+        if (error.cause.code === 'ENOENT') return null;
+        throw error;
       });
     },
+    absent: (path, words) => ioError(path, words),
   };
 }
 
@@ -301,7 +312,8 @@ async function drain(response, { signal, budget }) {
       signal?.throwIfAborted();
       const { done, value } = await reader.read();
       if (done) break;
-      budget.spend(value.length, 0, name);
+      // Whether any of it is wanted is not known yet: without a limit of the caller's the one on the unwanted holds.
+      budget.spend(0, value.length, name);
       parts.push(value);
     }
     signal?.throwIfAborted();
@@ -310,8 +322,7 @@ async function drain(response, { signal, budget }) {
     signal?.throwIfAborted();
     onAbort();
     if (cause instanceof GatedMLPError) throw cause;
-    const words = cause instanceof Error ? cause.message : String(cause);
-    throw new GatedMLPError('ERR_HTTP', `${name}: the body broke off (${words})`, {
+    throw new GatedMLPError('ERR_HTTP', `${name}: the body broke off (${wordsOf(cause)})`, {
       url: name,
       attempts: 1,
       cause,

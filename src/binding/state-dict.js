@@ -1,10 +1,19 @@
 // The parameters of a gated MLP as a state dict: their names, shapes and order, checking one that comes in, and writing
 // one out as a safetensors file. Knows nothing of wasm memory; gated-mlp.js does the copying.
 
+import { bytesIn, tagOf } from './arrays.js';
 import { GatedMLPError } from './errors.js';
 import { LINEARS } from './weights.js';
 
 /** @typedef {{ dtype?: string, shape?: ArrayLike<number>, data: Uint8Array | Float32Array | Float64Array }} StateEntry */
+
+/**
+ * Names and what they have, of a Map or an object.
+ * @param {Map<string, StateEntry> | Record<string, StateEntry>} state
+ * @returns {Iterable<[string, StateEntry]>}
+ */
+export const entriesOf = (state) =>
+  tagOf(state) === 'Map' ? /** @type {Map<string, StateEntry>} */ (state) : Object.entries(state);
 
 /**
  * Names and shapes in Hugging Face's registration order.
@@ -29,8 +38,8 @@ const show = (shape) => `[${shape.join(', ')}]`;
 /** @param {StateEntry} entry */
 function dtypeOf(entry) {
   if (entry.dtype !== undefined) return entry.dtype;
-  if (entry.data instanceof Float32Array) return 'F32';
-  return entry.data instanceof Float64Array ? 'F64' : undefined;
+  const tag = tagOf(entry.data);
+  return tag === 'Float32Array' ? 'F32' : tag === 'Float64Array' ? 'F64' : undefined;
 }
 
 /**
@@ -66,8 +75,7 @@ export function readStateDict(entries, shapes, strict, dtypes) {
       wrong.push(complaint);
       continue;
     }
-    const { data } = entry;
-    bytes.set(name, new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+    bytes.set(name, /** @type {Uint8Array} */ (bytesIn(entry.data)));
     for (const { parameter, base } of targets) {
       const [rows, cols = 1] = /** @type {number[]} */ (shapes.get(parameter));
       const dtype = /** @type {string} */ (dtypeOf(entry));

@@ -119,7 +119,7 @@ async function streamOnce(shardOf, wanted, budget, { signal, onProgress, slots, 
     await together(planJobs(missing), slots, signal, (job, inner) =>
       runJob(job, { signal: inner, budget }),
     );
-    for (const { entry } of missing) await entry?.finish();
+    for (const { entry } of missing) entry?.finish();
   } finally {
     for (const { entry } of missing) entry?.drop();
   }

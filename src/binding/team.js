@@ -2,7 +2,7 @@
 // where threads are asked for; where the engine or the page does not allow one, there is none and nothing fails.
 
 /** @typedef {import('./wasm.js').Wasm} Wasm */
-/** @typedef {{ terminate(): unknown }} Thread */
+/** @typedef {{ terminate(): unknown }} Thread in Node terminate() gives a promise of the end, on the web nothing */
 
 const PAGE = 65536;
 
@@ -64,15 +64,21 @@ export class Team {
   static async start(wasm, module, memory, threads, signal) {
     /** @type {Thread[]} */
     const workers = [];
+    /** @type {number[]} */
+    const stacks = [];
     try {
       const ready = Array.from({ length: threads - 1 }, (_, i) => {
-        const stack = wasm.alloc(STACK_BYTES, 'the stack of a thread') + STACK_BYTES;
-        return startWorker({ module, memory, stack, thread: i + 1 }, workers);
+        stacks[i] = wasm.alloc(STACK_BYTES, 'the stack of a thread');
+        const start = { module, memory, stack: stacks[i] + STACK_BYTES, thread: i + 1 };
+        return startWorker(start, workers);
       });
       await withinTime(Promise.all(ready), signal);
       return new Team(wasm, workers);
     } catch {
-      for (const worker of workers) worker.terminate();
+      const ends = workers.map((worker) => worker.terminate());
+      await Promise.all(ends);
+      // A thread that nobody knows to have ended may still write to its stack.
+      if (ends.every(Boolean)) for (const stack of stacks) wasm.free(stack);
       signal?.throwIfAborted();
       return null;
     }
@@ -162,14 +168,18 @@ function startWorker(start, workers) {
  * @param {AbortSignal} [signal]
  */
 async function withinTime(ready, signal) {
-  let timer;
+  /** @type {() => void} */
+  let giveUp = () => {};
   const failure = new Promise((_, reject) => {
-    timer = setTimeout(reject, START_MILLISECONDS, new Error('no thread has started'));
-    signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+    giveUp = () => reject(new Error('no thread has started'));
   });
+  const timer = setTimeout(giveUp, START_MILLISECONDS);
+  signal?.addEventListener('abort', giveUp);
   try {
+    signal?.throwIfAborted();
     await Promise.race([ready, failure]);
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener('abort', giveUp);
   }
 }

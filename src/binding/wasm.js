@@ -24,6 +24,8 @@ export class Wasm {
   exports;
   /** Array class of the arithmetic: Float32Array, or Float64Array in the float64 build; see RealArray. @type {Float32ArrayConstructor} */
   Real;
+  /** Bytes of an element of `Real`. @type {number} */
+  realBytes;
   /** Safetensors dtype of `Real`. @type {'F32' | 'F64'} */
   realDtype;
   /**
@@ -60,7 +62,8 @@ export class Wasm {
       /** @type {unknown} */ (memory ? { ...instance.exports, memory } : instance.exports)
     );
     this.exports._initialize?.();
-    const double = this.exports.real_bytes() === 8;
+    this.realBytes = this.exports.real_bytes();
+    const double = this.realBytes === 8;
     this.Real = double ? /** @type {any} */ (Float64Array) : Float32Array;
     this.realDtype = double ? 'F64' : 'F32';
     const { buffer } = this.exports.memory;
@@ -183,7 +186,7 @@ export class Wasm {
    * @param {number} address
    */
   putReals(values, address) {
-    this.reals.set(values, address / this.Real.BYTES_PER_ELEMENT);
+    this.reals.set(values, address / this.realBytes);
   }
 
   /**
@@ -192,7 +195,7 @@ export class Wasm {
    * @param {number} n
    */
   realsAt(address, n) {
-    const i = address / this.Real.BYTES_PER_ELEMENT;
+    const i = address / this.realBytes;
     return this.reals.subarray(i, i + n);
   }
 

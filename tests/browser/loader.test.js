@@ -63,7 +63,7 @@ const load = (url, options = {}) =>
     async ({ url, options, lengths }) => {
       const { openCheckpoint } = await import(/** @type {string} */ ('/binding/index.js'));
       try {
-        const retry = { baseDelay: 1, maxDelay: 5, idleTimeout: 400 };
+        const retry = { baseDelay: 1, maxDelay: 5 };
         const checkpoint = await openCheckpoint(url, { retry, ...options });
         await fetch('/opened').catch(() => {});
         for (const [i, name] of /** @type {[number, string][]} */ ([
@@ -103,14 +103,19 @@ function onceWhileReading(fault) {
 /** Chromium asks again without a range where it cannot take the answer to one, and then gets the whole file. */
 const RIGHT_IN_CHROMIUM = new Set(['a part of the compressed file']);
 
-for (const { name, answer, once, ...fault } of FAULTS) {
+/** Only where silence is the fault: a busy machine may be silent for a while. */
+const SHORT_PATIENCE = { retry: { baseDelay: 1, maxDelay: 5, idleTimeout: 400 } };
+
+for (const { name, answer, once, silent, ...fault } of FAULTS) {
+  const options = silent ? SHORT_PATIENCE : {};
   const always = RIGHT_IN_CHROMIUM.has(name) ? 'right' : fault.always;
   test(`in Chromium, ${name}: once gives ${once}, always ${always}`, async () => {
     home.fault = onceWhileReading(answer);
-    assert.equal((await load(`${home.origin}/f.safetensors`)).split(':')[0], once, 'once');
+    const first = await load(`${home.origin}/f.safetensors`, options);
+    assert.equal(first.split(':')[0], once, `once: ${first}`);
     home.log = [];
     home.fault = onFile(answer);
-    const outcome = await load(`${home.origin}/f.safetensors`);
+    const outcome = await load(`${home.origin}/f.safetensors`, options);
     assert.equal(outcome.split(':')[0], always, `always: ${outcome}`);
     assert.deepEqual(crashes, []);
   });

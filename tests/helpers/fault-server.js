@@ -69,9 +69,21 @@ export class FaultServer {
     return `http://127.0.0.1:${port}`;
   }
 
-  /** Requests whose connection is not done with them. A connection that is reset may close without its response. */
-  get active() {
-    return [...this.#open.values()].filter((socket) => !socket.destroyed).length;
+  /** Resolves when no connection has a request left. A connection that is reset may close without its response. */
+  async idle() {
+    for (;;) {
+      const [response, socket] = [...this.#open].find(([, s]) => !s.destroyed) ?? [];
+      if (!response || !socket) return;
+      await new Promise((resolve) => {
+        const onClose = () => {
+          response.off('close', onClose);
+          socket.off('close', onClose);
+          resolve(undefined);
+        };
+        response.on('close', onClose);
+        socket.on('close', onClose);
+      });
+    }
   }
 
   /** Bytes of bodies sent so far. */

@@ -76,7 +76,7 @@ export class RoughLoad {
       return /** @type {Outcome} */ (error.code);
     } finally {
       server.fault = null;
-      while (server.active > 0) await new Promise((resolve) => setTimeout(resolve, 1));
+      await server.idle();
       assert.equal(this.#runtime.bytesUsed, used, 'memory is given back');
     }
   }
