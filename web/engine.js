@@ -103,7 +103,7 @@ export class Engine {
     this.cancel();
     const { signal } = this.#abort;
     const model = await OpenedModel.open(question, await this.runtime(), signal);
-    return { model: this.#models.push(model) - 1, mlps: model.summaries() };
+    return { model: this.#models.push(model) - 1, mlps: model.summaries(), commit: model.commit };
   }
 
   /**

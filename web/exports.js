@@ -3,6 +3,7 @@
 
 import { CLASS_NAMES } from './definitions.js';
 import { byId, el } from './dom.js';
+import { ownFileOf } from './model-link.js';
 import { rankOf } from './orders.js';
 import { pictureOf } from './picture.js';
 import { formatHash, HIDEABLE, parseHash } from './state.js';
@@ -57,7 +58,7 @@ export function jsonOf(scene, seal, along) {
       token: { ...classes, negative: here.negative },
       pinned: pinnedOf(scene, along),
       definitions: text.definitions,
-      link: scene.isShipped ? location.href : null,
+      link: location.href,
     },
     null,
     2,
@@ -113,6 +114,7 @@ function save(name, blob) {
 function captionOf(scene, sentence) {
   const { state, numbers } = scene;
   const words = text.exports;
+  const file = ownFileOf(state.model);
   const place = words.place({
     model: numbers.model,
     layer: numbers.layer,
@@ -121,7 +123,7 @@ function captionOf(scene, sentence) {
     tau: String(state.tau),
     unit: state.unit === null ? '' : String(state.unit),
   });
-  return [sentence, place, sourceOf(scene), scene.isShipped ? location.href : words.noLink];
+  return [sentence, place, sourceOf(scene), file === null ? location.href : words.ownFile(file)];
 }
 
 /**
@@ -159,13 +161,17 @@ export function bindExports(scene, askAlong) {
  */
 async function copyLink(shown, link) {
   const status = byId('export-status');
-  if (shown !== null && !shown.isShipped) {
-    status.textContent = text.exports.noLink;
-    return;
-  }
+  const file = ownFileOf(shown?.state.model ?? null);
+  const hasText = shown?.numbers.origin === 'captured';
   try {
     await navigator.clipboard.writeText(link);
-    status.textContent = text.exports.copied;
+    const what = text.exports.copied;
+    status.textContent =
+      file !== null
+        ? `${what} ${text.exports.ownFile(file)}`
+        : hasText
+          ? text.exports.copiedNoText
+          : what;
   } catch {
     status.textContent = text.exports.notCopied;
   }

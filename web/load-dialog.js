@@ -6,37 +6,21 @@ import { byId, el } from './dom.js';
 import { megabytes } from './format.js';
 import { KeptWeights } from './kept-weights.js';
 import { explain, wantsToken } from './load-errors.js';
+import { LoadOffer } from './load-offer.js';
 import { loadText as words } from './load-text.js';
+import { addressOf, linkedName } from './model-link.js';
 
 /** @typedef {import('./protocol.js').WorkerClient} WorkerClient */
 /** @typedef {import('./opened-model.js').MlpSummary} MlpSummary */
 /** @typedef {import('./captured-states.js').StatesSummary} StatesSummary */
 /**
- * A layer that the reader chose. `tokens`: those of the captured text; null: noise.
- * @typedef {{ source: import('./protocol.js').Source, mlp: MlpSummary, tokens: string[] | null, name: string }} ForeignLayer
+ * A layer that the reader chose. `tokens`: those of the captured text; null: noise. `link`: what names it in a link.
+ * @typedef {{ source: import('./protocol.js').Source, mlp: MlpSummary, tokens: string[] | null, name: string,
+ *   link: import('./model-link.js').ModelLink }} ForeignLayer
  */
 
 /** Above this many bytes the reader is told and asked first. */
 const LARGE = 50e6;
-const HUB_ID = /^[\w-][\w.-]*\/[\w-][\w.-]*(@[^@\s]+)?$/;
-/** A name in a URL that is a file of its own and no repository. */
-const FILE = /\.(safetensors|json|html?)$/i;
-
-/**
- * What an address means: a Hub id as it is, anything else as a URL; a Hub page of a file is not the file: /blob/ becomes
- * /resolve/.
- * @param {string} typed
- */
-export function addressOf(typed) {
-  const address = typed.trim();
-  if (/\s/.test(address) || !/[/.:]/.test(address))
-    throw new Error(words.errors.noAddress(address));
-  if (HUB_ID.test(address) && !FILE.test(address)) return address;
-  if (!URL.canParse(address, location.href)) throw new Error(words.errors.noAddress(address));
-  const { href } = new URL(address, location.href);
-  return href.replace(/^(https:\/\/huggingface\.co\/[^/]+\/[^/]+)\/blob\//, '$1/resolve/');
-}
-
 export class LoadDialog {
   #dialog = /** @type {HTMLDialogElement} */ (byId('load-dialog'));
   #url = /** @type {HTMLInputElement} */ (byId('load-url'));
@@ -62,6 +46,9 @@ export class LoadDialog {
   #running = Promise.resolve();
   #turn = Promise.resolve();
   #name = '';
+  /** What a link calls the open model. */
+  #linked = '';
+  #offer = new LoadOffer(() => this.#attempt(() => this.#openOffered()));
   /** What was asked last, for its errors. @type {string | null} */
   #address = null;
   #busy = false;
@@ -83,11 +70,15 @@ export class LoadDialog {
     this.#list.addEventListener('change', () => this.#showLayer());
     this.#cancel.addEventListener('click', () => this.#stop());
     byId('load-close').addEventListener('click', () => this.#dialog.close());
-    this.#dialog.addEventListener('close', () => this.#stop());
+    this.#dialog.addEventListener('close', () => {
+      this.#stop();
+      this.#offer.end();
+    });
     this.#takeFiles();
   }
 
   show() {
+    this.#offer.hide();
     this.#choice.hidden = true;
     this.#progress.hidden = true;
     this.#cancel.hidden = true;
@@ -95,6 +86,22 @@ export class LoadDialog {
     this.#error.textContent = '';
     this.#kept.refresh();
     this.#dialog.showModal();
+  }
+
+  /**
+   * Asks whether the layer that a link names may be loaded.
+   * @param {import('./model-link.js').ModelLink & { model: string }} wanted
+   * @param {() => void} onDecline the dialog was closed without it
+   */
+  offer(wanted, onDecline) {
+    this.show();
+    this.#offer.show(wanted, onDecline);
+  }
+
+  async #openOffered() {
+    await this.#openAddress();
+    const mlp = this.#mlps[Number(this.#list.value)];
+    if (this.#offer.covers(mlp, LARGE)) await this.#load();
   }
 
   /** @param {{ bytes: number, total: number }} progress */
@@ -208,7 +215,7 @@ export class LoadDialog {
   async #open(source, name, config) {
     this.#choice.hidden = true;
     this.#status.textContent = words.reading;
-    const { model, mlps } = await this.#client.request('open', {
+    const { model, mlps, commit } = await this.#client.request('open', {
       source,
       config,
       token: this.#token.value.trim(),
@@ -217,6 +224,7 @@ export class LoadDialog {
     this.#model = model;
     this.#mlps = mlps;
     this.#name = name;
+    this.#linked = linkedName(source, name, commit);
     if (mlps.length === 0) throw new Error(words.errors.noMlp(''));
     this.#status.textContent = words.found(mlps.length);
     this.#list.replaceChildren(
@@ -225,8 +233,11 @@ export class LoadDialog {
       ),
     );
     const first = mlps.findIndex(({ refusal }) => refusal === null);
-    this.#list.value = String(Math.max(0, first));
+    const wanted = this.#offer.placeIn(mlps) ?? first;
+    this.#list.value = String(Math.max(0, wanted < 0 ? first : wanted));
     this.#choice.hidden = false;
+    this.#act.value = this.#offer.trained ?? this.#act.value;
+    if (wanted < 0 && first >= 0) this.#status.textContent = words.notThere;
     this.#chooseLayerOfStates();
     this.#showLayer();
   }
@@ -279,7 +290,10 @@ export class LoadDialog {
         ? { kind: 'probe', ...layer }
         : { kind: 'captured', states: this.#states.states, ...layer };
     const tokens = this.#states?.tokens ?? null;
-    await this.#onChoose({ source, mlp, tokens, name: this.#name });
+    const size = mlp.byteLength;
+    const link = { model: this.#linked, module: prefix, expert, trained: act, size };
+    await this.#onChoose({ source, mlp, tokens, name: this.#name, link });
+    this.#offer.fulfil();
     this.#busy = false;
     this.#dialog.close();
   }

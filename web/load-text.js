@@ -14,6 +14,20 @@ export const loadText = {
     `This layer is ${size} to fetch. Nothing else of the model is read. Go on?`,
   fromTheStart: (/** @type {string} */ size, /** @type {string} */ own) =>
     `This server sends files only from their beginning (200 instead of 206): to reach this layer of ${own} it must send ${size}. Go on, or download the file yourself and drop it here?`,
+  layerOfLink: (/** @type {string | null} */ module, /** @type {number | null} */ expert) =>
+    module === null ? 'a layer' : `${module}${expert === null ? '' : `, expert ${expert},`}`,
+  offer: (
+    /** @type {string} */ layer,
+    /** @type {string} */ model,
+    /** @type {string} */ site,
+    /** @type {string} */ size,
+  ) =>
+    `This link shows ${layer} of ${model}, from ${site}${size === '' ? '' : `: load ${size}`}? Nothing has been asked of that site yet.`,
+  offerFile: (/** @type {string} */ layer, /** @type {string} */ file) =>
+    `This link shows ${layer} of ${file}, a file of the computer on which it was made. If you have that file, choose it below; the link does not carry it.`,
+  notThere: 'The layer that the link names is not in this model. Choose another one:',
+  notLoaded: (/** @type {string} */ model) =>
+    `The link shows ${model}, which was not loaded. The gates below are others.`,
   loadSize: (/** @type {string} */ size) => `Load ${size}`,
   load: 'Load this layer',
   progress: (/** @type {string} */ have, /** @type {string} */ all, /** @type {string} */ rate) =>

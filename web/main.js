@@ -5,18 +5,21 @@ import { Analysis, guessesFor } from './analysis.js';
 import { Badge, capturedVerdict, verdict } from './badge.js';
 import { onSchemeChange } from './colours.js';
 import { bindControls } from './controls.js';
+import { byId } from './dom.js';
 import { bindExports } from './exports.js';
 import { GradientField } from './gradient-field.js';
 import { LessonDoor } from './lesson-door.js';
 import { LoadDialog } from './load-dialog.js';
 import { errorInWords } from './load-errors.js';
+import { keyOfLink, NO_MODEL, ownFileOf } from './model-link.js';
 import { SHIPPED } from './models.js';
 import { NoticeLine } from './notice.js';
 import { startWorker } from './places.js';
 import { WorkerClient } from './protocol.js';
 import { numbersOfPreview, numbersOfTrace, Scene } from './scene.js';
-import { NOTHING_HELD } from './state.js';
+import { NOTHING_HELD, openingState } from './state.js';
 import { StateStore, within } from './state-store.js';
+import { Subject } from './subject.js';
 import { actName, text } from './text.js';
 import { hideParts, Views } from './views.js';
 import { WholeLayer } from './whole-layer.js';
@@ -37,8 +40,7 @@ class Page {
   #scene = null;
   /** @type {Prompt[]} */
   #prompts = [];
-  /** The layer of a loaded checkpoint; null: a shipped one. @type {import('./load-dialog.js').ForeignLayer | null} */
-  #foreign = null;
+  #subject = new Subject();
   /** @type {import('./recorded-runs.js').RecordedRuns | null} */
   #recorded = null;
   #analysis = new Analysis(this.#client, () => this.#schedule());
@@ -48,6 +50,8 @@ class Page {
   #showControls;
   /** What the worker was last asked to show; what the state wants is compared with it. '': nothing yet. */
   #asked = '';
+  /** The state of a link to a layer that is not loaded yet. @type {State | null} */
+  #awaited = null;
   #loads = 0;
   #frame = 0;
 
@@ -82,6 +86,9 @@ class Page {
       () => this.#scene,
       () => this.#wholeLayer.along(),
     );
+    byId('load-dialog').addEventListener('close', () => {
+      if (this.#asked === '') this.#load();
+    });
     onSchemeChange(() => {
       this.#views.recolour();
       this.#schedule();
@@ -96,53 +103,72 @@ class Page {
   async start() {
     const answer = await fetch(SHIPPED.promptsUrl);
     this.#prompts = (await answer.json()).prompts;
-    await this.#load();
+    const wanted = this.#state;
+    if (wanted.model === null) await this.#load();
+    else {
+      // Nothing is shown of a place whose numbers are not there.
+      this.#store.state = { ...openingState(), hide: wanted.hide };
+      this.#offer(wanted);
+    }
     const runs = await fetch(SHIPPED.whatIfUrl);
     if (runs.ok) this.#recorded = await runs.json();
     this.#schedule();
   }
 
+  /**
+   * Asks for the loaded layer that a link names, which is not here.
+   * @param {State} wanted
+   */
+  #offer(wanted) {
+    const model = /** @type {string} */ (wanted.model);
+    this.#awaited = wanted;
+    this.#dialog.offer({ ...wanted, model }, () => {
+      this.#awaited = null;
+      this.#notice.say(text.load.notLoaded(ownFileOf(model) ?? model));
+    });
+  }
+
   /** @param {import('./load-dialog.js').ForeignLayer} layer */
   async #showForeign(layer) {
-    const [before, asked] = [this.#foreign, this.#asked];
-    this.#foreign = layer;
+    const [before, asked] = [this.#subject.foreign, this.#asked];
+    this.#subject.foreign = layer;
     try {
       const fresh = { token: 0, unit: null, versus: null, tour: null, ...NOTHING_HELD };
-      await this.#run(this.#source(), fresh);
+      const place = this.#awaited?.module === layer.link.module ? this.#awaited : fresh;
+      await this.#run(this.#source(), { ...place, ...layer.link });
     } catch (error) {
-      [this.#foreign, this.#asked] = [before, asked];
+      [this.#subject.foreign, this.#asked] = [before, asked];
+      if (this.#numbers?.up) document.body.dataset.status = 'ready';
       throw error;
     }
+    this.#awaited = null;
+    this.#subject.remember(layer);
+    this.#store.change({}, true);
   }
 
   async #load() {
+    const load = this.#loads + 1;
     try {
       await this.#run(this.#source(), {});
     } catch (error) {
-      if (/** @type {Error} */ (error).name === 'AbortError') return;
+      // Something else is loaded now, or the dialog has ended it by opening a model, and may be closed without one.
+      if (/** @type {Error} */ (error).name === 'AbortError') {
+        if (load === this.#loads) this.#asked = '';
+        return;
+      }
+      if (this.#numbers?.up) document.body.dataset.status = 'ready';
       this.#badge.show('bad', text.badge.failed(errorInWords(error)));
       this.#notice.say(text.loadFailed(errorInWords(error)));
     }
   }
 
-  /** @returns {import('./protocol.js').Source} */
   #source() {
-    const { layer, prompt } = this.#state;
-    if (this.#foreign === null) return { kind: 'shipped', layer, prompt };
-    return this.#foreign.source;
+    return this.#subject.source(this.#state);
   }
 
-  /** What `#source` is called on the page. @returns {import('./scene.js').About} */
+  /** What `#source` is called on the page. */
   #about() {
-    const { layer, prompt } = this.#state;
-    if (this.#foreign === null) {
-      const reading = text.prompts[/** @type {'chat'} */ (prompt)];
-      return { origin: 'shipped', model: SHIPPED.name, layer: String(layer), reading };
-    }
-    const { source, mlp, name, tokens } = this.#foreign;
-    const label = tokens === null ? text.readings.probe : text.readings.captured;
-    const reading = { label, quote: '' };
-    return { origin: source.kind, model: name, layer: String(mlp.layer ?? 0), reading };
+    return this.#subject.about(this.#state);
   }
 
   /** One word for what the state wants shown. */
@@ -188,11 +214,7 @@ class Page {
 
   /** @param {number} tokens */
   #pieces(tokens) {
-    if (this.#foreign === null) return this.#promptTokens();
-    return (
-      this.#foreign.tokens?.slice(0, tokens) ??
-      Array.from({ length: tokens }, (_, token) => text.probeToken(token))
-    );
+    return this.#subject.pieces(tokens, this.#promptTokens());
   }
 
   /** @param {Numbers} numbers */
@@ -207,7 +229,7 @@ class Page {
   #fit() {
     if (this.#numbers === null || this.#asked !== this.#wanted()) return;
     const { tokens, dFf, origin } = this.#numbers;
-    this.#store.fit(tokens, dFf, origin === 'shipped');
+    this.#store.fit(tokens, dFf, origin === 'shipped' || this.#state.model !== null);
     this.#notice.tell(this.#store.notices);
   }
 
@@ -251,17 +273,29 @@ class Page {
    * @param {boolean} [isStep]
    */
   #change(patch, isStep) {
-    if (patch.layer !== undefined || patch.prompt !== undefined) this.#foreign = null;
+    const isShipped = patch.layer !== undefined || patch.prompt !== undefined;
+    if (isShipped) this.#subject.foreign = null;
     const units = this.#numbers?.dFf ?? Infinity;
     const { unit, ...rest } = patch;
     const within = unit === undefined || (unit !== null && unit >= units) ? rest : patch;
-    this.#store.change(within, isStep);
+    this.#store.change(isShipped ? { ...within, ...NO_MODEL } : within, isStep);
   }
 
   /** @param {State} before */
   #follow(before) {
-    const { layer, prompt } = this.#state;
-    if (before.layer !== layer || before.prompt !== prompt) this.#foreign = null;
+    const { layer, prompt, model } = this.#state;
+    const isMoved = before.layer !== layer || before.prompt !== prompt;
+    if (model === null && isMoved) this.#subject.foreign = null;
+    if (keyOfLink(before) !== keyOfLink(this.#state)) {
+      const known = this.#subject.loaded(this.#state);
+      if (model !== null && known === null) {
+        const wanted = this.#state;
+        this.#store.state = before;
+        this.#offer(wanted);
+        return;
+      }
+      this.#subject.foreign = known;
+    }
     if (this.#asked !== '' && this.#asked !== this.#wanted()) this.#load();
     else if (document.body.dataset.status === 'ready') this.#fit();
     this.#schedule();
@@ -284,19 +318,23 @@ class Page {
     // The name goes with the numbers on show; what is asked for may still be on its way.
     const { layer, reading, model } = this.#numbers ?? this.#about();
     this.#views.place(layer, reading, model);
-    this.#showControls(this.#state, this.#foreign !== null, this.#numbers?.dFf ?? 0);
+    this.#showControls(this.#state, this.#subject.foreign !== null, this.#numbers?.dFf ?? 0);
     hideParts(this.#state.hide);
     this.#lesson.update(this.#state.lesson);
     if (this.#numbers === null || this.#state.lesson !== null) return;
     const { tokens, dFf } = this.#numbers;
     const state = within(this.#state, tokens, dFf);
-    this.#gradients.follow(this.#numbers, state);
-    this.#wholeLayer.follow(this.#numbers, state);
+    // While another layer is on its way the worker may have it already: nothing is asked about the numbers of before.
+    const maySend = document.body.dataset.status === 'ready' || this.#numbers.up === null;
+    if (maySend) {
+      this.#gradients.follow(this.#numbers, state);
+      this.#wholeLayer.follow(this.#numbers, state);
+    }
     const { values } = this.#gradients;
     const ofAll = this.#wholeLayer.values;
     const scene = new Scene(this.#numbers, state, this.#hover, this.#scene, values, ofAll);
     this.#scene = scene;
-    this.#analysis.follow(scene);
+    if (maySend) this.#analysis.follow(scene);
     const { results } = this.#analysis;
     this.#views.draw(scene, { layer, results, guesses: this.#guesses() });
   }

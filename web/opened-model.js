@@ -20,6 +20,8 @@ const RETRY = { tries: 3, baseDelay: 300 };
 
 export class OpenedModel {
   checkpoint;
+  /** The commit of the Hub repository that answered; null where none was told. @type {string | null} */
+  commit;
   #ranges;
 
   /**
@@ -29,6 +31,7 @@ export class OpenedModel {
   constructor(checkpoint, ranges) {
     this.checkpoint = checkpoint;
     this.#ranges = ranges;
+    this.commit = ranges.commit;
   }
 
   /**
@@ -81,13 +84,17 @@ export class OpenedModel {
   }
 }
 
-/** A fetch that notices servers which answer a range with the whole file. */
+/** A fetch that notices servers which answer a range with the whole file, and which commit of a repository answers. */
 class RangeWatch {
   areIgnored = false;
+  /** @type {string | null} */
+  commit = null;
 
   /** @type {typeof globalThis.fetch} */
   fetch = async (input, init) => {
     const response = await globalThis.fetch(input, init);
+    const commit = response.headers.get('x-repo-commit') ?? '';
+    if (/^[0-9a-f]{40}$/.test(commit)) this.commit = commit;
     const asked = new Headers(init?.headers).has('range');
     const isWeights = new URL(String(input)).pathname.endsWith('.safetensors');
     if (asked && isWeights && response.status === 200) this.areIgnored = true;

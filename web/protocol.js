@@ -93,7 +93,7 @@
  * @property {{ send: Record<string, never>, answer: Cosines }} cosines
  * @property {{ send: { states: number }, answer: Agreement | null }} agree  null: no output was captured
  * @property {{ send: import('./opened-model.js').OpenQuestion,
- *   answer: { model: number, mlps: import('./opened-model.js').MlpSummary[] } }} open
+ *   answer: { model: number, mlps: import('./opened-model.js').MlpSummary[], commit: string | null } }} open
  * @property {{ send: { file: Blob }, answer: import('./captured-states.js').StatesSummary }} states
  * @property {{ send: Record<string, never>, answer: Record<string, never> }} cancel
  * @property {{ send: { runs: Record<string, import('./lesson-bench.js').TinyRun> },

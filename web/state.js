@@ -1,10 +1,11 @@
 // The page's state, and its form in the URL hash: #v=1&l=24&p=chat&t=41&u=1005&tau=0.05&sort=c&closed=1005
 // A bad value becomes the default and is named in `notices`; keys that are not ours are kept. Nothing of a loaded file
-// or of a text ever gets into the URL.
+// or of a text ever gets into the URL; the address of a loaded model does (model-link.js).
 
 import { COLOUR_KEYS } from './colouring.js';
 import { ACT_KEYS, DEFAULT_TAU, MAX_TAU, MIN_TAU } from './definitions.js';
 import { FILTERS } from './filters.js';
+import { NO_MODEL, readModel } from './model-link.js';
 import { OPENING, SHIPPED } from './models.js';
 import { SORT_KEYS, UNIT_SETS } from './orders.js';
 
@@ -25,8 +26,12 @@ export const HIDEABLE = [
 ];
 
 /**
- * @typedef {object} State
- * @property {number} layer
+ * A layer of a loaded model, or where there is none of the shipped one, and what is shown of it.
+ * @typedef {import('./model-link.js').ModelLink & View} State
+ */
+/**
+ * @typedef {object} View
+ * @property {number} layer of the shipped model, as `prompt` is
  * @property {string} prompt
  * @property {number} token   selected token, from 0
  * @property {number | null} unit    pinned unit
@@ -46,6 +51,9 @@ export const HIDEABLE = [
  * @property {number | null} whatIf  the pinned unit's g, set by hand
  */
 
+/** What means nothing for a loaded model. @type {readonly string[]} */
+const SHIPPED_PLACE = ['layer', 'prompt'];
+
 /** A value of a link that means nothing. @typedef {{ key: string, value: string }} Notice */
 
 /** Every gate as the model has it. */
@@ -59,6 +67,7 @@ export const NOTHING_HELD = Object.freeze({
 export function openingState() {
   return {
     ...OPENING,
+    ...NO_MODEL,
     versus: null,
     direction: 'y',
     tau: DEFAULT_TAU,
@@ -79,6 +88,23 @@ const count = (text) => (/^\d{1,7}$/.test(text) ? Number(text) : null);
 
 /** Each key of the hash: how it is read (null: not a value of this key), and how it is written. */
 const KEYS = /** @type {const} */ ({
+  m: {
+    field: 'model',
+    read: (/** @type {string} */ text) => (text === SHIPPED.id ? text : readModel(text)),
+  },
+  mlp: {
+    field: 'module',
+    read: (/** @type {string} */ text) => (/^[\w.-]{1,200}$/.test(text) ? text : null),
+  },
+  expert: { field: 'expert', read: count },
+  trained: {
+    field: 'trained',
+    read: (/** @type {string} */ text) => ACT_KEYS.find((key) => key === text) ?? null,
+  },
+  size: {
+    field: 'size',
+    read: (/** @type {string} */ text) => (/^\d{1,13}$/.test(text) ? Number(text) : null),
+  },
   l: {
     field: 'layer',
     read: (/** @type {string} */ text) => {
@@ -182,8 +208,9 @@ export function parseHash(hash) {
     if (wrong.length > 0) notices.push({ key, value: wrong.join(', ') });
     if (value !== null) Object.assign(state, { [rule.field]: value });
   }
+  if (state.model === null || state.model === SHIPPED.id) Object.assign(state, NO_MODEL);
   // A link that names a place but no unit, or no token, does not mean the opening's.
-  if (given.has('l') || given.has('p')) {
+  if (given.has('l') || given.has('p') || state.model !== null) {
     if (!given.has('t')) state.token = 0;
     if (!given.has('u')) state.unit = null;
   }
@@ -207,6 +234,7 @@ export function formatHash(state, unknown = []) {
   for (const [key, { field }] of Object.entries(KEYS)) {
     const value = state[field];
     if (
+      (state.model !== null && SHIPPED_PLACE.includes(field)) ||
       value === null ||
       value === false ||
       value === 'y' ||

@@ -345,7 +345,10 @@ export const text = {
       `Weights: ${model}; hidden states are a SYNTHETIC PROBE (random noise), not a text; computed by gated-mlp.`,
     copied: 'The link is copied.',
     saved: (/** @type {string} */ file) => `Saved: ${file}`,
-    noLink: 'A loaded model is not in the link: there is none that would open it.',
+    copiedNoText:
+      'The link is copied. It names the model, not your hidden states: it opens with random noise until they are brought, too.',
+    ownFile: (/** @type {string} */ file) =>
+      `The link needs the file ${file}, which it does not carry.`,
     place: (/** @type {Record<string, string>} */ p) =>
       `${p.model}, layer ${p.layer}, reading ${p.reading}; token \u201c${p.piece}\u201d${p.unit === '' ? '' : `, unit ${p.unit} pinned`}; closed is |act| < ${p.tau}.`,
     scale: (

@@ -103,11 +103,15 @@ test('what leaves the page of a loaded model names no place of SmolLM2', async (
   await tab.locator('#badge[data-state="warning"]').waitFor();
   assert.equal(await tab.locator('#notice').isVisible(), false);
   const { state, source, link } = JSON.parse((await download(tab, '#export-json')).toString());
-  assert.deepEqual([source.model, source.layer, link], ['model.safetensors', '0', null]);
+  assert.deepEqual([source.model, source.layer], ['model.safetensors', '0']);
+  assert.match(link, /#v=1&m=file%3Amodel\.safetensors&mlp=model\.layers\.0\.mlp&/);
+  assert.doesNotMatch(link, /[&#][lp]=/);
   assert.ok(!('layer' in state) && !('prompt' in state), JSON.stringify(state));
-  await tab.evaluate(() => navigator.clipboard.writeText('what was there'));
   await tab.click('#export-link');
-  await tab.locator('#export-status').filter({ hasText: 'not in the link' }).waitFor();
-  assert.equal(await tab.evaluate(() => navigator.clipboard.readText()), 'what was there');
+  await tab
+    .locator('#export-status')
+    .filter({ hasText: 'copied. The link needs the file model.safetensors' })
+    .waitFor();
+  assert.equal(await tab.evaluate(() => navigator.clipboard.readText()), link);
   await tab.context().close();
 });
