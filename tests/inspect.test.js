@@ -55,7 +55,7 @@ test('what is found but cannot be loaded says why', () => {
 test('a missing file and a wrong command end in words and a status', () => {
   const missing = run('inspect', '/nowhere/model.safetensors');
   assert.equal(missing.status, 1);
-  assert.match(missing.stderr, /^ERR_HTTP: \/nowhere\/model\.safetensors: cannot be read/);
+  assert.match(missing.stderr, /^ERR_SAFETENSORS: \/nowhere\/model\.safetensors: cannot be read/);
   const wrong = run('look');
   assert.equal(wrong.status, 2);
   assert.match(wrong.stderr, /Usage: gated-mlp inspect/);

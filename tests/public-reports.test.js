@@ -35,6 +35,26 @@ const failure = (promise) =>
     () => assert.fail('opened'),
     (reason) => reason,
   );
+/** A cache that has nothing, and what it has been given whole so far. */
+function recordingCache() {
+  /** @type {Promise<Uint8Array | null>[]} */
+  const puts = [];
+  const cache = {
+    match: async () => undefined,
+    async put(/** @type {string} */ _, /** @type {Response} */ response) {
+      puts.push(
+        response.arrayBuffer().then(
+          (buffer) => new Uint8Array(buffer),
+          () => null,
+        ),
+      );
+      await puts.at(-1);
+    },
+  };
+  const stored = async () => (await Promise.all(puts)).filter((bytes) => bytes !== null);
+  return { cache, stored };
+}
+
 const T = '{"dtype":"U8","shape":[1],"data_offsets":[0,1]}';
 
 test('duplicate keys are blamed on the key, not on an offset (safetensors #401)', async () => {
@@ -112,15 +132,7 @@ test('progress stays below 100 % behind gzip and ends at it (ffmpeg.wasm #803)',
 test('an HTML page in place of weights is neither loaded nor cached (web-llm #313)', async () => {
   const file = makeSafetensors({ t: { dtype: 'U8', shape: [200_000], data: pattern(200_000) } });
   server.files.set('/f.safetensors', file);
-  /** @type {string[]} */
-  const stored = [];
-  const cache = {
-    match: async () => undefined,
-    async put(/** @type {string} */ key, /** @type {Response} */ response) {
-      await response.arrayBuffer();
-      stored.push(key);
-    },
-  };
+  const { cache, stored } = recordingCache();
   const retry = { baseDelay: 1, maxDelay: 5 };
   const checkpoint = await openCheckpoint(`${server.origin}/f.safetensors`, {
     runtime,
@@ -130,7 +142,7 @@ test('an HTML page in place of weights is neither loaded nor cached (web-llm #31
   server.fault = (x) =>
     x.server.serve({ ...x, ranged: false }, { body: Buffer.alloc(400_000, '<p>') });
   await failure(checkpoint.read('t'));
-  assert.deepEqual(stored, []);
+  assert.deepEqual(await stored(), []);
 });
 
 test('a server that refuses HEAD, or leaves it without a length, is read by GET alone (huggingface.js #2366, #2118)', async () => {
@@ -184,18 +196,11 @@ test('what opening has fetched is not cached as if it were a tensor (web-llm, tr
     t: { dtype: 'U8', shape: [200_000], data: pattern(200_000, 2) },
   };
   server.files.set('/f.safetensors', makeSafetensors(tensors));
-  /** @type {Uint8Array[]} */
-  const stored = [];
-  const cache = {
-    match: async () => undefined,
-    async put(/** @type {string} */ _, /** @type {Response} */ response) {
-      stored.push(new Uint8Array(await response.arrayBuffer()));
-    },
-  };
+  const { cache, stored } = recordingCache();
   const checkpoint = await openCheckpoint(`${server.origin}/f.safetensors`, { runtime, cache });
-  assert.deepEqual(stored, []);
+  assert.deepEqual(await stored(), []);
   await checkpoint.read('t');
-  assert.deepEqual(stored, [tensors.t.data]);
+  assert.deepEqual(await stored(), [tensors.t.data]);
 });
 
 test('a layer larger than memory is an error with its bytes, not "unreachable", and the next one loads (candle #968, #1695)', async () => {
