@@ -1,8 +1,8 @@
 // What the page has to ask the worker about the token on show: the cost of its closed gates, what closing the pinned one
-// does, what all gates held by hand do together, the error curves. One question of a kind is under way at a time; while
-// a slider moves, answers in between are skipped. Values of the layer before are dropped at once.
+// does, what all gates held by hand do together, the error curves; and the measures of the whole layer, which take so long
+// that they wait until the threshold rests. One question of a kind is under way at a time; while a slider moves, answers
+// in between are skipped. Values of the layer before are dropped at once.
 
-import { unitsOf } from './orders.js';
 import { recordedGuesses } from './recorded-runs.js';
 
 /** @typedef {import('./scene.js').Scene} Scene */
@@ -12,14 +12,19 @@ import { recordedGuesses } from './recorded-runs.js';
 
 /**
  * `alone`: the pinned gate closed and nothing else. `together`: everything that is held by hand; null where nothing is.
+ * `measures`: of every token, at the threshold `measuredAt`.
  * @typedef {object} Results
  * @property {number | null} cost
  * @property {EffectMessage | null} alone
  * @property {EffectMessage | null} together
  * @property {import('./protocol.js').ErrorCurves | null} curves
- * @property {import('./protocol.js').LayerErrors | null} layerErrors
+ * @property {import('./protocol.js').TokenMeasures[] | null} measures
+ * @property {number} measuredAt
  * @property {import('./protocol.js').UnitMessage | null} unit  the pinned one
  */
+
+/** What is slow waits until nothing has slid for so long. */
+const REST_MS = 150;
 
 /** @returns {Results} */
 const nothing = () => ({
@@ -27,7 +32,8 @@ const nothing = () => ({
   alone: null,
   together: null,
   curves: null,
-  layerErrors: null,
+  measures: null,
+  measuredAt: 0,
   unit: null,
 });
 
@@ -41,6 +47,9 @@ export class Analysis {
   /** What each kind of question is about now. @type {Map<keyof Results, string>} */
   #places = new Map();
   results = nothing();
+  #tau = 0;
+  /** Runs while something slides. */
+  #rest = 0;
 
   /**
    * @param {WorkerClient} client
@@ -58,26 +67,48 @@ export class Analysis {
       this.#questions.clear();
       this.#places.clear();
       this.results = nothing();
+      this.#tau = scene.state.tau;
     }
     if (!scene.isWhole) return;
     const { token, tau, unit } = scene.state;
     this.#want('cost', `${token}`, tau, async () => {
-      const holds = shut(unitsOf(scene.traced, token, 'closed', tau));
-      return (await this.#client.request('hold', { token, holds })).relative;
+      const closed = { token, set: /** @type {const} */ ('closed'), tau, holds: [] };
+      return (await this.#client.request('hold', closed)).relative;
     });
     this.#want('alone', `${token} ${unit}`, 0, async () =>
-      unit === null ? null : this.#client.request('hold', { token, holds: shut([unit]) }),
+      unit === null
+        ? null
+        : this.#client.request('hold', { token, set: null, tau, holds: shut([unit]) }),
     );
     const { closed, set, whatIf } = scene.state;
     this.#want('together', `${token} ${unit} ${set} ${closed}`, `${tau} ${whatIf}`, async () => {
-      const holds = heldByHand(scene);
-      return holds.length === 0 ? null : this.#client.request('hold', { token, holds });
+      const holds = heldOneByOne(scene);
+      if (set === null && holds.length === 0) return null;
+      return this.#client.request('hold', { token, set, tau, holds });
     });
     this.#want('curves', `${token}`, 0, () => this.#client.request('curves', { token }));
     this.#want('unit', `${token} ${unit}`, 0, async () =>
       unit === null ? null : this.#client.request('unit', { token, unit }),
     );
-    this.#want('layerErrors', '', tau, () => this.#client.request('layerErrors', { tau }));
+    this.#followMeasures(tau);
+  }
+
+  /** @param {number} tau */
+  #followMeasures(tau) {
+    if (tau !== this.#tau) {
+      this.#tau = tau;
+      clearTimeout(this.#rest);
+      this.#rest = window.setTimeout(() => {
+        this.#rest = 0;
+        this.#onChange();
+      }, REST_MS);
+    }
+    if (this.#rest !== 0) return;
+    this.#want('measures', '', tau, async () => {
+      const measures = await this.#client.request('measures', { tau });
+      this.results = { ...this.results, measuredAt: tau };
+      return measures;
+    });
   }
 
   /**
@@ -110,28 +141,15 @@ export class Analysis {
 const shut = (units) => units.map((unit) => ({ unit, value: 0 }));
 
 /**
- * The units that are closed by hand at the selected token: the set, and those closed one by one.
- * @param {Scene} scene
- * @returns {Set<number>}
- */
-export function shutByHand({ traced, state, isWhole, numbers }) {
-  const { token, tau, set, closed } = state;
-  const units = new Set(closed.filter((unit) => unit < numbers.arrived));
-  if (set !== null && isWhole) for (const unit of unitsOf(traced, token, set, tau)) units.add(unit);
-  return units;
-}
-
-/**
- * Every gate that the state holds there, the pinned one's what-if included.
+ * Every gate that the state holds there besides a set of them, the pinned one's what-if included.
  * @param {Scene} scene
  * @returns {Hold[]}
  */
-function heldByHand(scene) {
-  const { unit, whatIf } = scene.state;
-  const closed = shutByHand(scene);
-  const holds = shut([...closed]);
-  if (unit !== null && whatIf !== null && !closed.has(unit)) {
-    holds.push({ unit, value: actAt(scene.numbers.curve, whatIf) });
+function heldOneByOne({ state, numbers }) {
+  const { unit, whatIf, closed } = state;
+  const holds = shut(closed);
+  if (unit !== null && whatIf !== null && !closed.includes(unit)) {
+    holds.push({ unit, value: actAt(numbers.curve, whatIf) });
   }
   return holds;
 }

@@ -14,7 +14,7 @@ export const COLOUR_KEYS = ['class', 'a', 'g', 'u', 'h', 'c', 'pi', 'du', 'dg'];
 /**
  * `indexOf`: the place of a cell's colour in `pixels` (as ImageData holds them) and `css`. `limit`: the value at the ends
  * of a continuous scale, null for classes.
- * @typedef {{ pixels: Uint32Array, css: string[], limit: number | null,
+ * @typedef {{ pixels: Uint32Array, css: string[], limit: number | null, palette: Palette,
  *   indexOf: (token: number, unit: number) => number }} Colouring
  */
 
@@ -43,6 +43,7 @@ export function colouringOf(scene, palette) {
     pixels: Uint32Array.of(...ramp.pixels, gap),
     css: [...ramp.css, gapCss],
     limit,
+    palette,
     indexOf: (token, unit) => {
       if (!isShown(token, unit)) return faint;
       const value = values[token * dFf + unit];
@@ -58,14 +59,31 @@ export function colouringOf(scene, palette) {
  * @returns {Colouring}
  */
 function classColouring(scene, palette) {
+  const { classes, numbers } = scene;
+  const { dFf } = numbers;
   const isShown = filterOf(scene);
   const faint = CLASS_NAMES.length;
   return {
     pixels: Uint32Array.of(...palette.classes, palette.gap),
     css: [...palette.css, palette.gapCss],
     limit: null,
-    indexOf: (token, unit) => (isShown(token, unit) ? scene.classAt({ token, unit }) : faint),
+    palette,
+    indexOf: (token, unit) => (isShown(token, unit) ? classes.at(token * dFf + unit) : faint),
   };
+}
+
+/**
+ * What a colouring depends on: as long as it is the same the maps need not be painted anew.
+ * @param {Scene} scene
+ * @returns {unknown[]}
+ */
+export function colouringKey(scene) {
+  const { numbers, state, classes, gradients, firstCounted, isWhole } = scene;
+  const values = valuesOf(scene);
+  const { by, only } = state;
+  const asked = by === 'du' || by === 'dg' ? gradients : values;
+  const filter = only === null ? null : classes;
+  return [numbers, isWhole, by, asked, firstCounted, only, values === null ? classes : filter];
 }
 
 /** @param {Scene} scene */

@@ -73,26 +73,6 @@ export function actShape(g, a) {
 }
 
 /**
- * How many units of one token fall in each class. `width` is the length of a row, `units` how many of it are there.
- * @param {Float32Array} gate
- * @param {Float32Array} act
- * @param {number} token
- * @param {number} width
- * @param {number} tau
- * @param {ActShape} shape
- * @param {number} [units]
- */
-export function countClasses(gate, act, token, width, tau, shape, units = width) {
-  const counts = /** @type {[number, number, number, number]} */ ([0, 0, 0, 0]);
-  let negative = 0;
-  for (let i = token * width; i < token * width + units; i++) {
-    counts[classOf(gate[i], act[i], tau, shape)]++;
-    if (gate[i] < 0) negative++;
-  }
-  return { counts, closed: counts[SHUT] + counts[CROSSING], negative, units };
-}
-
-/**
  * ||d_j|| for every unit.
  * @param {Float32Array} down  [d, dFf]
  * @param {number} d

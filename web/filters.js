@@ -1,9 +1,7 @@
 // Which cells the maps show in colour, the others being left blank: one class, one sign case, the largest contributions, or
 // the units that stay in one class on all tokens. Pure; colouring.js asks for every cell, so what is slow is done once.
 
-import { CLASS_NAMES, CROSSING } from './definitions.js';
-import { unitOrder } from './orders.js';
-import { habitOf } from './unit-record.js';
+import { CLASS_NAMES, CROSSING, LEAKING, OPEN } from './definitions.js';
 
 /** @typedef {import('./scene.js').Scene} Scene */
 /** Signs are those of (g, u). @typedef {(typeof FILTERS)[number]} Filter */
@@ -30,8 +28,9 @@ const ALWAYS = 'always-';
 export function filterOf(scene) {
   const { only } = scene.state;
   const { up, gate, dFf } = scene.numbers;
+  const { classes } = scene;
   if (only === null) return () => true;
-  if (only === 'closed') return (token, unit) => scene.classAt({ token, unit }) <= CROSSING;
+  if (only === 'closed') return (token, unit) => classes.at(token * dFf + unit) <= CROSSING;
   if (only === 'top100') return topByToken(scene);
   if (only.startsWith(ALWAYS)) return alwaysIn(scene, only.slice(ALWAYS.length));
   if (/^[pm]{2}$/.test(only)) {
@@ -41,27 +40,60 @@ export function filterOf(scene) {
       return gate[i] < 0 === g && up !== null && up[i] < 0 === u;
     };
   }
-  return (token, unit) => CLASS_NAMES[scene.classAt({ token, unit })] === only;
+  const wanted = /** @type {readonly string[]} */ (CLASS_NAMES).indexOf(only);
+  return (token, unit) => classes.at(token * dFf + unit) === wanted;
 }
 
+/** Of layers: which cells are among their token's TOP. @type {WeakMap<Float32Array, Uint8Array>} */
+const tops = new WeakMap();
+
 /** @param {Scene} scene */
-function topByToken({ traced, numbers, isWhole }) {
-  if (!isWhole) return () => false;
-  const tops = Array.from(
-    { length: numbers.tokens },
-    (_, token) => new Set(unitOrder(traced, token, 'c').subarray(0, TOP)),
-  );
-  return (/** @type {number} */ token, /** @type {number} */ unit) => tops[token].has(unit);
+function topByToken({ numbers: { contribution, dFf } }) {
+  if (contribution === null) return () => false;
+  const isTop = tops.get(contribution) ?? topCells(contribution, dFf);
+  tops.set(contribution, isTop);
+  return (/** @type {number} */ token, /** @type {number} */ unit) =>
+    isTop[token * dFf + unit] === 1;
+}
+
+/**
+ * The TOP largest of every row; of equal ones the first. Sorting every row of a large layer would take too long for a frame.
+ * @param {Float32Array} values  [tokens, dFf]
+ * @param {number} dFf
+ */
+function topCells(values, dFf) {
+  const isTop = new Uint8Array(values.length);
+  for (let row = 0; row < values.length; row += dFf) {
+    /** Places, the largest value first. @type {number[]} */
+    const best = [];
+    for (let i = row; i < row + dFf; i++) {
+      if (best.length === TOP && !(values[i] > values[best[TOP - 1]])) continue;
+      let place = best.length;
+      while (place > 0 && values[best[place - 1]] < values[i]) place--;
+      best.splice(place, 0, i);
+      if (best.length > TOP) best.pop();
+    }
+    for (const i of best) isTop[i] = 1;
+  }
+  return isTop;
 }
 
 /**
  * @param {Scene} scene
  * @param {string} habit
  */
-function alwaysIn(scene, habit) {
-  const kept = Array.from(
-    { length: scene.numbers.dFf },
-    (_, unit) => habitOf(scene, unit).habit === habit,
-  );
-  return (/** @type {number} */ _token, /** @type {number} */ unit) => kept[unit];
+function alwaysIn({ classes, numbers, firstCounted }, habit) {
+  const { tokens, dFf } = numbers;
+  const [least, most] = { closed: [0, CROSSING], leaking: [LEAKING, LEAKING] }[habit] ?? [
+    OPEN,
+    OPEN,
+  ];
+  const kept = new Uint8Array(dFf).fill(1);
+  for (let token = firstCounted; token < tokens; token++) {
+    for (let unit = 0; unit < dFf; unit++) {
+      const gateClass = classes.at(token * dFf + unit);
+      if (gateClass < least || gateClass > most) kept[unit] = 0;
+    }
+  }
+  return (/** @type {number} */ _token, /** @type {number} */ unit) => kept[unit] === 1;
 }

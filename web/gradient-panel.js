@@ -1,7 +1,7 @@
 // The gradient view: choose a direction of the output, see which gates let its gradient through to their up rows and to their
 // gate rows, and what the closed ones stop. Numbers are the worker's (gradient.js); this file adds them up by class.
 
-import { CLASS_NAMES, CROSSING, classOf, SHUT } from './definitions.js';
+import { CLASS_NAMES, CROSSING, SHUT } from './definitions.js';
 import { byId, el } from './dom.js';
 import { number, percent } from './format.js';
 import { text } from './text.js';
@@ -76,12 +76,12 @@ export class GradientPanel {
  * @param {Scene} scene
  * @param {Gradients} gradients
  */
-function sumsByClass({ numbers, state }, gradients) {
-  const { gate, activated, dFf, shape } = numbers;
+function sumsByClass({ numbers, state, classes }, gradients) {
+  const { dFf } = numbers;
   const zeros = () => CLASS_NAMES.map(() => 0);
   const sums = { arriving: zeros(), up: zeros(), gate: zeros() };
   for (let i = state.token * dFf; i < (state.token + 1) * dFf; i++) {
-    const gateClass = classOf(gate[i], activated[i], state.tau, shape);
+    const gateClass = classes.at(i);
     for (const stage of STAGES) sums[stage][gateClass] += Math.abs(gradients[stage][i]);
   }
   return sums;

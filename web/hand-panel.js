@@ -1,10 +1,10 @@
 // Gates held by hand beyond the pinned one: buttons that close a whole set at the selected token, what that does to the
 // output, and undo. It keeps the steps that undo goes back through; the state itself is the page's.
 
-import { shutByHand } from './analysis.js';
+import { LEAKING } from './definitions.js';
 import { byId, el } from './dom.js';
 import { number, percent } from './format.js';
-import { KEPT_BY_LEAST, UNIT_SETS, unitsOf } from './orders.js';
+import { KEPT_BY_LEAST, UNIT_SETS } from './orders.js';
 import { text } from './text.js';
 
 const words = text.hand;
@@ -45,14 +45,16 @@ export class HandPanel {
    * @param {import('./protocol.js').EffectMessage | null} together
    */
   update(scene, together) {
-    const { token, tau, closed, set, whatIf, layer, prompt } = scene.state;
+    const { token, closed, set, whatIf, layer, prompt } = scene.state;
+    const { counts, closed: closedCount, negative } = scene.counts[token];
+    const sizes = { closed: closedCount, leaking: counts[LEAKING], negative };
     this.#remember(`${layer} ${prompt} ${token}`, { closed, set, whatIf });
     for (const { set: name, button, count } of this.#buttons) {
       button.setAttribute('aria-pressed', String(set === name));
       button.disabled = !scene.isWhole;
       button.hidden = name === 'least' && scene.numbers.dFf <= KEPT_BY_LEAST;
       if (scene.isWhole && name !== 'least') {
-        count.textContent = ` (${unitsOf(scene.traced, token, name, tau).length})`;
+        count.textContent = ` (${sizes[name]})`;
       }
     }
     const held = closed.length > 0 || set !== null || whatIf !== null;
@@ -92,8 +94,7 @@ export class HandPanel {
  */
 function sentence(scene, { relative, cosine }) {
   const { whatIf } = scene.state;
-  const units = shutByHand(scene);
-  const changes = units.size === 0 ? [] : [words.closed(units.size)];
+  const changes = scene.shut.size === 0 ? [] : [words.closed(scene.shut.size)];
   if (whatIf !== null) changes.push(words.whatIf(number(whatIf)));
   return words.result(changes, percent(relative), number(cosine, 3));
 }

@@ -2,7 +2,6 @@
 // screen reader's grid lie over it (cell-grid.js). The backing store has one pixel a unit, so a screen that is narrower
 // averages neighbours and a denser one shows each unit.
 
-import { colouringOf } from './colouring.js';
 import { el } from './dom.js';
 
 /** Height of the whole map in CSS pixels, as far as whole pixels a row allow. */
@@ -13,7 +12,7 @@ const MAX_ROW = 8;
 const MAX_COLUMNS = 4096;
 
 /** @typedef {import('./scene.js').Scene} Scene */
-/** @typedef {import('./colours.js').Palette} Palette */
+/** @typedef {import('./colouring.js').Colouring} Colouring */
 
 export class Heatmap {
   #canvas = el('canvas', { class: 'map-canvas', 'aria-hidden': 'true' });
@@ -24,9 +23,13 @@ export class Heatmap {
   #hoverColumn = el('div', { class: 'mark mark-column is-hover', 'aria-hidden': 'true' });
   /** @type {Scene | null} */
   #scene = null;
-  /** @type {Palette | null} */
-  #palette = null;
+  /** What is painted. @type {Colouring | null} */
+  #colouring = null;
+  /** The canvas's pixels; between rows they keep the colour of a gap. @type {ImageData | null} */
+  #image = null;
   #rowHeight = MIN_ROW;
+  /** Of the host; watched, for to ask is dear while other views are changing the page. */
+  #width = 0;
   /** @type {{ order: Uint32Array, numbers: Scene['numbers'], units: Uint32Array } | null} */
   #binned = null;
 
@@ -40,28 +43,21 @@ export class Heatmap {
       this.#hoverColumn,
       this.#column,
     );
+    new ResizeObserver(() => {
+      this.#width = host.clientWidth;
+      this.#noteStretch();
+    }).observe(host);
   }
 
   /**
    * @param {Scene} scene
-   * @param {Palette} palette
+   * @param {Colouring} colouring another one where the colours of cells have changed
    */
-  update(scene, palette) {
-    const before = this.#scene;
-    const stale =
-      before === null ||
-      before.numbers !== scene.numbers ||
-      before.order !== scene.order ||
-      before.state.tau !== scene.state.tau ||
-      before.state.by !== scene.state.by ||
-      before.state.only !== scene.state.only ||
-      before.gradients !== scene.gradients ||
-      before.ofAll !== scene.ofAll ||
-      before.state.first !== scene.state.first ||
-      this.#palette !== palette;
+  update(scene, colouring) {
+    const stale = this.#scene?.order !== scene.order || this.#colouring !== colouring;
     this.#scene = scene;
-    this.#palette = palette;
-    if (stale) this.#paint(scene, palette);
+    if (stale) this.#paint(scene, colouring);
+    this.#colouring = colouring;
     this.#placeMarks(scene);
   }
 
@@ -81,24 +77,20 @@ export class Heatmap {
 
   /**
    * @param {Scene} scene
-   * @param {Palette} palette
+   * @param {Colouring} colouring
    */
-  #paint(scene, palette) {
+  #paint(scene, { pixels: colours, indexOf, palette }) {
     const { tokens, dFf } = scene.numbers;
     const columns = Math.min(dFf, MAX_COLUMNS);
-    this.#rowHeight = Math.max(MIN_ROW, Math.min(MAX_ROW, Math.floor(TARGET_HEIGHT / tokens)));
-    const height = this.#rowHeight * tokens;
-    if (this.#canvas.width !== columns) this.#canvas.width = columns;
-    if (this.#canvas.height !== height) this.#canvas.height = height;
-    this.#canvas.style.height = `${height}px`;
-    // Few units are drawn wider than a pixel each: sharp, for there is nothing between two units.
-    this.#canvas.classList.toggle('is-stretched', columns < this.#canvas.clientWidth);
-    const context = /** @type {CanvasRenderingContext2D} */ (this.#canvas.getContext('2d'));
-    const image = context.createImageData(columns, height);
-    const pixels = new Uint32Array(image.data.buffer).fill(palette.gap);
-    const { pixels: colours, indexOf } = colouringOf(scene, palette);
+    const rowHeight = Math.max(MIN_ROW, Math.min(MAX_ROW, Math.floor(TARGET_HEIGHT / tokens)));
+    const isOld = rowHeight === this.#rowHeight && palette === this.#colouring?.palette;
+    this.#rowHeight = rowHeight;
+    const before = this.#image;
+    const image = this.#imageOf(columns, this.#rowHeight * tokens);
+    const pixels = new Uint32Array(image.data.buffer);
     const shown = this.#shownUnits(scene, columns);
     const filled = Math.ceil(scene.order.length / (dFf / columns));
+    if (!isOld || image !== before || filled < columns) pixels.fill(palette.gap);
     for (let token = 0; token < tokens; token++) {
       const top = token * this.#rowHeight * columns;
       const row = shown === scene.order ? 0 : token * columns;
@@ -109,7 +101,27 @@ export class Heatmap {
         pixels.copyWithin(top + line * columns, top, top + columns);
       }
     }
-    context.putImageData(image, 0, 0);
+    this.#canvas.getContext('2d')?.putImageData(image, 0, 0);
+  }
+
+  /**
+   * @param {number} width
+   * @param {number} height
+   */
+  #imageOf(width, height) {
+    if (this.#image?.width !== width || this.#image.height !== height) {
+      this.#canvas.width = width;
+      this.#canvas.height = height;
+      this.#canvas.style.height = `${height}px`;
+      this.#image = new ImageData(width, height);
+      this.#noteStretch();
+    }
+    return this.#image;
+  }
+
+  /** Few units are drawn wider than a pixel each: sharp, for there is nothing between two units. */
+  #noteStretch() {
+    this.#canvas.classList.toggle('is-stretched', this.#canvas.width < this.#width);
   }
 
   /**

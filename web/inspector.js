@@ -2,7 +2,7 @@
 // over all tokens, and what happens when it is closed. It shows what it is handed; closing is asked of the caller.
 
 import { ActCurveChart } from './act-curve.js';
-import { actAt, shutByHand } from './analysis.js';
+import { actAt } from './analysis.js';
 import { channelChanges, nextTokenBars } from './bar-charts.js';
 import { CompareTable } from './compare-table.js';
 import { CLASS_NAMES } from './definitions.js';
@@ -290,7 +290,7 @@ export class Inspector {
  * @param {Cell} cell
  */
 function isShutByHand(scene, { token, unit }) {
-  return token === scene.state.token && shutByHand(scene).has(unit);
+  return token === scene.state.token && scene.shut.has(unit);
 }
 
 /**

@@ -71,14 +71,15 @@ function unitsForHalf(contribution, token, dFf, sum) {
 }
 
 /**
- * @param {Measures[]} tokens
- * @returns {Measures}
+ * @template {Measures} M
+ * @param {M[]} tokens
+ * @returns {M}
  */
 export function meanOf(tokens) {
   const keys = /** @type {(keyof Measures)[]} */ (Object.keys(tokens[0]));
   const mean = (/** @type {keyof Measures} */ key) =>
     tokens.reduce((total, measures) => total + measures[key], 0) / tokens.length;
-  return /** @type {Measures} */ (Object.fromEntries(keys.map((key) => [key, mean(key)])));
+  return /** @type {M} */ (Object.fromEntries(keys.map((key) => [key, mean(key)])));
 }
 
 /** @param {ArrayLike<number>} values */

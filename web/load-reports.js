@@ -1,12 +1,14 @@
 // What is told while a layer is on its way: bytes so far, and the gates whose rows have landed, each at a pace that
 // a screen can follow. Used by engine.js, in the worker.
 
+import { codesOf } from './cell-classes.js';
+
 /** @typedef {import('./protocol.js').Emit} Emit */
 /** @typedef {Awaited<ReturnType<typeof import('./act-curve-samples.js').sampleActivation>>} Activation */
 
 const PROGRESS_EVERY_MS = 60;
-/** A preview traces every row that has landed, so it is not worth one for each chunk of the network. */
-const PREVIEW_EVERY_ROWS = 96;
+/** A preview traces every row that has landed, so it is not worth one for each chunk of the network: one for this share. */
+const PREVIEW_EVERY = 1 / 16;
 
 /**
  * @param {Emit} emit
@@ -32,16 +34,15 @@ export function progressReporter(emit) {
 export function previewer(x, { d, dFf }, activation, emit) {
   let shownRows = 0;
   return (preview) => {
-    if (preview.rows < dFf && preview.rows - shownRows < PREVIEW_EVERY_ROWS) return;
+    if (preview.rows < dFf && preview.rows - shownRows < PREVIEW_EVERY * dFf) return;
     shownRows = preview.rows;
     const trace = preview.trace(x);
     const gate = /** @type {Float32Array} */ (trace.gate);
     const activated = /** @type {Float32Array} */ (trace.act);
     const tokens = x.length / d;
     const { rows } = preview;
-    emit('preview', { tokens, dFf, rows, gate, activated, ...activation }, [
-      gate.buffer,
-      activated.buffer,
-    ]);
+    const codes = codesOf(gate, activated, activation.shape);
+    const transfer = [gate, activated, codes].map((array) => array.buffer);
+    emit('preview', { tokens, dFf, rows, gate, activated, codes, ...activation }, transfer);
   };
 }

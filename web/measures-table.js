@@ -3,11 +3,11 @@
 
 import { byId, el } from './dom.js';
 import { number, percent } from './format.js';
-import { meanOf, measuresOf, median } from './layer-measures.js';
+import { meanOf, median } from './layer-measures.js';
 import { text } from './text.js';
 
 /** @typedef {import('./scene.js').Scene} Scene */
-/** @typedef {import('./protocol.js').LayerErrors} LayerErrors */
+/** @typedef {import('./protocol.js').TokenMeasures} TokenMeasures */
 
 const words = text.measures;
 const ROWS = /** @type {const} */ ([
@@ -37,19 +37,23 @@ export class MeasuresTable {
 
   /**
    * @param {Scene} scene
-   * @param {LayerErrors | null} errors
+   * @param {TokenMeasures[] | null} measures of every token
+   * @param {number} measuredAt the threshold that they are of: they follow a slider once it rests
    */
-  update(scene, errors) {
-    const { state, numbers } = scene;
+  update(scene, measures, measuredAt) {
+    const { state, numbers, firstCounted } = scene;
     this.#first.checked = state.first;
     this.#first.disabled = numbers.tokens === 1;
-    const key = [numbers, state.tau, state.token, state.first, errors];
+    const isLate = measures !== null && measuredAt !== state.tau;
+    this.#body.setAttribute('aria-busy', String(isLate));
+    const key = [numbers, state.token, firstCounted, measures];
     if (!scene.isWhole || key.every((part, i) => part === this.#drawn[i])) return;
     this.#drawn = key;
-    const [here, layer] = [measuresAt(scene, state.token, errors), measuresOfLayer(scene, errors)];
+    const here = measures?.[state.token] ?? null;
+    const layer = measures === null ? null : ofLayer(measures.slice(firstCounted));
     this.#body.replaceChildren(
       ...ROWS.map((name) => {
-        const cells = [here, layer].map((values) => el('td', {}, figure(name, values[name])));
+        const cells = [here, layer].map((of) => el('td', {}, figure(name, of?.[name] ?? null)));
         const head = el(
           'th',
           { scope: 'row' },
@@ -72,33 +76,14 @@ function figure(name, value) {
 }
 
 /**
- * @param {Scene} scene
- * @param {number} token
- * @param {LayerErrors | null} errors
- */
-function measuresAt({ traced, numbers, state }, token, errors) {
-  const norms = /** @type {Float32Array} */ (numbers.columnNorms);
-  return {
-    ...measuresOf(traced, norms, token, state.tau),
-    errorClosed: errors?.closed[token] ?? null,
-    errorNegative: errors?.negative[token] ?? null,
-  };
-}
-
-/**
  * Means over the tokens; of the errors the medians, which one token's spike does not move.
- * @param {Scene} scene
- * @param {LayerErrors | null} errors
+ * @param {TokenMeasures[]} tokens
+ * @returns {TokenMeasures}
  */
-function measuresOfLayer(scene, errors) {
-  const { numbers, traced, state, firstCounted } = scene;
-  const norms = /** @type {Float32Array} */ (numbers.columnNorms);
-  const tokens = Array.from({ length: numbers.tokens - firstCounted }, (_, i) => i + firstCounted);
-  const middle = (/** @type {Float32Array | undefined} */ values) =>
-    values === undefined ? null : median(values.subarray(firstCounted));
+function ofLayer(tokens) {
   return {
-    ...meanOf(tokens.map((token) => measuresOf(traced, norms, token, state.tau))),
-    errorClosed: middle(errors?.closed),
-    errorNegative: middle(errors?.negative),
+    ...meanOf(tokens),
+    errorClosed: median(tokens.map(({ errorClosed }) => errorClosed)),
+    errorNegative: median(tokens.map(({ errorNegative }) => errorNegative)),
   };
 }

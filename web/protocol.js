@@ -32,6 +32,8 @@
  * @property {Float32Array} hidden
  * @property {Float32Array} contribution
  * @property {Float32Array} columnNorms
+ * @property {Uint16Array} codes  cell-classes.js files the cells under them
+ * @property {import('./cell-classes.js').SortedSizes} sorted
  * @property {{ all: number[], rest: number[] }} quantiles  of |a|, at MARKED_SHARES: over all tokens, and without the first
  */
 
@@ -39,7 +41,7 @@
  * The gates whose rows have landed while the rest of the layer is on its way; arrays are [tokens, dFf],
  * and 0 beyond `rows`.
  * @typedef {{ tokens: number, dFf: number, rows: number, shape: ActShape, curve: ActCurve,
- *   gate: Float32Array, activated: Float32Array }} PreviewMessage
+ *   gate: Float32Array, activated: Float32Array, codes: Uint16Array }} PreviewMessage
  */
 /** @typedef {{ bytes: number, total: number }} ProgressMessage */
 
@@ -54,9 +56,10 @@
  *   channels: ChannelChange[] }} EffectMessage
  */
 /** A gate held by hand: act(g) of the unit is `value`; 0 is shut. @typedef {{ unit: number, value: number }} Hold */
+/** Gates held: those of a set at a threshold, shut, and single ones. @typedef {{ set: import('./orders.js').UnitSet | null, tau: number, holds: Hold[] }} Held */
 /**
- * Per token: E of the closed gates dropped, and of the negative ones.
- * @typedef {{ closed: Float32Array, negative: Float32Array }} LayerErrors
+ * Of one token; the errors are E of its closed gates dropped, and of its negative ones.
+ * @typedef {import('./layer-measures.js').Measures & { errorClosed: number, errorNegative: number }} TokenMeasures
  */
 /**
  * What the weights of a unit do at a token; `inputs` are terms of the sums that make g and u, `outputs` what it writes.
@@ -84,9 +87,9 @@
  * @typedef {object} Requests
  * @property {{ send: { source: Source, act: ActChoice }, answer: TraceMessage }} show
  * @property {{ send: { layer: number, prompt: string }, answer: VerifyMessage }} verify
- * @property {{ send: { token: number, holds: Hold[] }, answer: EffectMessage }} hold
+ * @property {{ send: { token: number } & Held, answer: EffectMessage }} hold
  * @property {{ send: { token: number }, answer: ErrorCurves }} curves
- * @property {{ send: { tau: number }, answer: LayerErrors }} layerErrors
+ * @property {{ send: { tau: number }, answer: TokenMeasures[] }} measures
  * @property {{ send: { token: number, unit: number }, answer: UnitMessage }} unit
  * @property {{ send: { token: number, direction: Direction }, answer: GradientMessage }} gradient
  * @property {{ send: Record<string, never>, answer: Float32Array }} along  pi of every unit at every token

@@ -1,9 +1,9 @@
 // What is to be drawn, derived from the state and the latest numbers of the worker: class counts, unit order, names of
 // cells. The views read it and hold nothing of their own; it computes only counts and orders (definitions.js).
 
-import { classOf, countClasses } from './definitions.js';
+import { CellClasses } from './cell-classes.js';
 import { number, readable } from './format.js';
-import { cosineOrder, rankOf, unitOrder } from './orders.js';
+import { cosineOrder, rankOf, unitOrder, unitsOf } from './orders.js';
 import { text } from './text.js';
 
 /** @typedef {import('./state.js').State} State */
@@ -25,6 +25,8 @@ import { text } from './text.js';
  * @property {Float32Array | null} hidden
  * @property {Float32Array | null} contribution
  * @property {Float32Array | null} columnNorms
+ * @property {Uint16Array} codes
+ * @property {import('./cell-classes.js').SortedSizes | null} sorted
  * @property {{ all: number[], rest: number[] } | null} quantiles
  * @property {import('./protocol.js').ActCurve} curve
  * @property {import('./protocol.js').ActShape} shape
@@ -64,6 +66,7 @@ export function numbersOfPreview(preview, pieces, about) {
     hidden: null,
     contribution: null,
     columnNorms: null,
+    sorted: null,
     d: 0,
     quantiles: null,
     act: '',
@@ -91,8 +94,12 @@ export class Scene {
   ofAll;
   /** The inverse of `order`: the column of each unit. @type {Uint32Array} */
   columnOf;
-  /** Per token. @type {ReturnType<typeof countClasses>[]} */
+  /** Of all cells at the threshold. @type {CellClasses} */
+  classes;
+  /** Per token. @type {ReturnType<CellClasses['count']>[]} */
   counts;
+  /** Found when it is asked for. @type {Set<number> | null} */
+  #shut = null;
 
   /**
    * @param {Numbers} numbers
@@ -118,8 +125,10 @@ export class Scene {
       (previous.state.tau === state.tau || !BY_CLASS.includes(state.sort));
     this.order = sameOrder ? previous.order : this.#newOrder();
     this.columnOf = sameOrder ? previous.columnOf : inverse(this.order);
-    this.counts =
-      sameNumbers && previous.state.tau === state.tau ? previous.counts : this.#newCounts();
+    const sameClasses = sameNumbers && previous.state.tau === state.tau;
+    this.classes = sameClasses ? previous.classes : new CellClasses(numbers, state.tau);
+    this.counts = sameClasses ? previous.counts : this.#newCounts();
+    if (sameNumbers && previous.state === state) this.#shut = previous.#shut;
   }
 
   /** Whether it is a shipped layer on a shipped text. */
@@ -142,6 +151,12 @@ export class Scene {
     return { gate, act: activated, up, hidden, contribution, dFf, shape };
   }
 
+  /** The units that are closed by hand at the selected token: the set, and those closed one by one. */
+  get shut() {
+    this.#shut ??= this.#newShut();
+    return this.#shut;
+  }
+
   /** The cell to look into: the one pointed at, else the pinned unit at the selected token. */
   get focus() {
     if (this.hover !== null) return this.hover;
@@ -151,9 +166,7 @@ export class Scene {
 
   /** @param {Cell} cell */
   classAt({ token, unit }) {
-    const { gate, activated, dFf, shape } = this.numbers;
-    const i = token * dFf + unit;
-    return classOf(gate[i], activated[i], this.state.tau, shape);
+    return this.classes.at(token * this.numbers.dFf + unit);
   }
 
   /** Whether the unit's row has arrived. @param {Cell} cell */
@@ -190,11 +203,16 @@ export class Scene {
     return unitOrder({ ...this.traced, dFf: this.numbers.arrived }, token, 'index', 0);
   }
 
+  #newShut() {
+    const { token, tau, set, closed } = this.state;
+    const units = new Set(closed.filter((unit) => unit < this.numbers.arrived));
+    const ofSet = set !== null && this.isWhole ? unitsOf(this.traced, token, set, tau) : [];
+    for (const unit of ofSet) units.add(unit);
+    return units;
+  }
+
   #newCounts() {
-    const { gate, activated, dFf, arrived, tokens, shape } = this.numbers;
-    return Array.from({ length: tokens }, (_, token) =>
-      countClasses(gate, activated, token, dFf, this.state.tau, shape, arrived),
-    );
+    return Array.from({ length: this.numbers.tokens }, (_, token) => this.classes.count(token));
   }
 }
 

@@ -2,6 +2,7 @@
 // curves, agreement with a reference). Lives in the worker. All arithmetic of the MLP is the wasm module's.
 
 import { alongOutput } from './along-output.js';
+import { codesOf, sizesOf } from './cell-classes.js';
 import {
   contributions,
   largestTokenError,
@@ -10,7 +11,7 @@ import {
   outputChange,
 } from './definitions.js';
 import { gradientsOf } from './gradient.js';
-import { quantile } from './layer-measures.js';
+import { measuresOf, quantile } from './layer-measures.js';
 import { dropOrder, SCORES, unitsOf } from './orders.js';
 import { largestTerms } from './unit-weights.js';
 
@@ -34,6 +35,7 @@ export const floats = (array) => /** @type {Float32Array} */ (array);
 export class ShownLayer {
   #mlp;
   #rows;
+  #norms;
   /** @type {string} */
   #act;
   #x;
@@ -54,8 +56,10 @@ export class ShownLayer {
     const trace = mlp.trace(x, { act: shownAct });
     const [gate, act, up, hidden] = [trace.gate, trace.act, trace.up, trace.hidden].map(floats);
     const contribution = contributions(hidden, norms);
+    const codes = codesOf(gate, act, activation.shape);
     this.#mlp = mlp;
     this.#rows = rows;
+    this.#norms = norms;
     this.#act = shownAct;
     this.#x = x;
     this.#y = floats(trace.output);
@@ -84,6 +88,8 @@ export class ShownLayer {
       dtype: mlp.dtype,
       contribution,
       columnNorms: norms,
+      codes,
+      sorted: sizesOf(codes, gate, act, mlp.dFf),
       quantiles: {
         all: quantilesOf(act),
         rest: quantilesOf(act.subarray(x.length > mlp.d ? mlp.dFf : 0)),
@@ -101,14 +107,17 @@ export class ShownLayer {
   }
 
   /**
-   * The output of one token with some gates held, computed anew.
+   * The output of one token with some gates held, computed anew. A gate that the set shuts stays shut.
    * @param {number} token
-   * @param {import('./protocol.js').Hold[]} holds
+   * @param {import('./protocol.js').Held} held
    * @returns {import('./protocol.js').EffectMessage}
    */
-  hold(token, holds) {
+  hold(token, { set, tau, holds }) {
     const { x, y } = this.#tokenAt(token);
-    const trace = this.#mlp.trace(x, { act: this.#act, hold: holds });
+    const units = new Set(set === null ? [] : unitsOf(this.#traced, token, set, tau));
+    const hold = holds.filter(({ unit }) => !units.has(unit));
+    for (const unit of units) hold.push({ unit, value: 0 });
+    const trace = this.#mlp.trace(x, { act: this.#act, hold });
     const after = floats(trace.output);
     trace.dispose();
     const channels = mostMovedChannels(y, after, CHANNELS_SHOWN);
@@ -212,15 +221,18 @@ export class ShownLayer {
   }
 
   /**
-   * E at every token: of its closed gates dropped, and of its negative ones.
+   * The measures of every token.
    * @param {number} tau
-   * @returns {import('./protocol.js').LayerErrors}
+   * @returns {import('./protocol.js').TokenMeasures[]}
    */
-  layerErrors(tau) {
-    return {
-      closed: this.#errorsWithout('closed', tau),
-      negative: this.#errorsWithout('negative', tau),
-    };
+  measures(tau) {
+    const closed = this.#errorsWithout('closed', tau);
+    const negative = this.#errorsWithout('negative', tau);
+    return Array.from(closed, (errorClosed, token) => ({
+      ...measuresOf(this.#traced, this.#norms, token, tau),
+      errorClosed,
+      errorNegative: negative[token],
+    }));
   }
 
   /**

@@ -2,8 +2,6 @@
 // pointer and the eye; the grid over the big map serves the keyboard for both. A shut gate has a dot, so that it is told
 // from a crossing one without colour; a gate closed by hand is crossed out.
 
-import { shutByHand } from './analysis.js';
-import { colouringOf } from './colouring.js';
 import { SHUT } from './definitions.js';
 import { el } from './dom.js';
 
@@ -14,7 +12,7 @@ const MAX_HEIGHT = 260;
 
 /** @typedef {import('./scene.js').Scene} Scene */
 /** @typedef {import('./scene.js').Cell} Cell */
-/** @typedef {import('./colours.js').Palette} Palette */
+/** @typedef {import('./colouring.js').Colouring} Colouring */
 
 export class Tile {
   #host;
@@ -24,9 +22,11 @@ export class Tile {
   #hovered = el('div', { class: 'mark mark-cell is-hover', 'aria-hidden': 'true' });
   /** @type {Scene | null} */
   #scene = null;
-  /** @type {Palette | null} */
-  #palette = null;
+  /** @type {Colouring | null} */
+  #colouring = null;
   #columns = 1;
+  /** Of the columns, and the right end: whole pixels, so that columns share out the width without a blur. */
+  #lefts = new Uint32Array(2);
   #cell = CELL;
   #width = 0;
 
@@ -48,19 +48,17 @@ export class Tile {
 
   /**
    * @param {Scene} scene
-   * @param {Palette} palette
+   * @param {Colouring} colouring another one where the colours of cells have changed
    */
-  update(scene, palette) {
+  update(scene, colouring) {
     const before = this.#scene;
     const stale =
       before === null ||
-      before.numbers !== scene.numbers ||
+      before.order !== scene.order ||
       before.state !== scene.state ||
-      before.gradients !== scene.gradients ||
-      before.ofAll !== scene.ofAll ||
-      this.#palette !== palette;
+      this.#colouring !== colouring;
     this.#scene = scene;
-    this.#palette = palette;
+    this.#colouring = colouring;
     if (stale) this.#paint();
     this.#placeMarks();
   }
@@ -81,6 +79,9 @@ export class Tile {
     this.#cell = CELL;
     while (this.#cell > SMALLEST_CELL && this.#rows(dFf) * this.#cell > MAX_HEIGHT) this.#cell--;
     this.#columns = Math.ceil(dFf / this.#rows(dFf));
+    this.#lefts = Uint32Array.from({ length: this.#columns + 1 }, (_, column) =>
+      Math.round((column * this.#width) / this.#columns),
+    );
   }
 
   /** @param {number} dFf */
@@ -90,10 +91,10 @@ export class Tile {
 
   #paint() {
     const scene = this.#scene;
-    const palette = this.#palette;
+    const colouring = this.#colouring;
     // Asked for only once: a question about the layout is dear while other views are changing it.
     if (this.#width === 0) this.#width = this.#host.clientWidth;
-    if (scene === null || palette === null || this.#width === 0) return;
+    if (scene === null || colouring === null || this.#width === 0) return;
     const { dFf } = scene.numbers;
     this.#layOut(dFf);
     const density = window.devicePixelRatio || 1;
@@ -107,36 +108,35 @@ export class Tile {
     }
     const context = /** @type {CanvasRenderingContext2D} */ (this.#canvas.getContext('2d'));
     context.setTransform(density, 0, 0, density, 0, 0);
-    context.fillStyle = palette.gapCss;
+    context.fillStyle = colouring.palette.gapCss;
     context.fillRect(0, 0, width, height);
-    this.#paintCells(context, scene, palette);
+    this.#paintCells(context, scene, colouring);
   }
 
   /**
    * @param {CanvasRenderingContext2D} context
    * @param {Scene} scene
-   * @param {Palette} palette
+   * @param {Colouring} colouring
    */
-  #paintCells(context, scene, palette) {
+  #paintCells(context, scene, { css, indexOf, palette }) {
     const { token } = scene.state;
     const gap = this.#cell >= 5 ? 1 : 0;
     const size = this.#cell - gap;
-    const colouring = colouringOf(scene, palette);
     /** Places by colour: setting a colour costs more than a square. @type {number[][]} */
-    const places = colouring.css.map(() => []);
-    scene.order.forEach((unit, k) => {
-      places[colouring.indexOf(token, unit)].push(k);
-    });
+    const places = css.map(() => []);
+    for (let k = 0; k < scene.order.length; k++) places[indexOf(token, scene.order[k])].push(k);
     places.forEach((inColour, colour) => {
-      context.fillStyle = colouring.css[colour];
+      context.fillStyle = css[colour];
       for (const k of inColour) {
-        const { x, y, width } = this.#placeOf(k);
-        context.fillRect(x, y, width - gap, size);
+        const column = k % this.#columns;
+        const x = this.#lefts[column];
+        const y = Math.floor(k / this.#columns) * this.#cell;
+        context.fillRect(x, y, this.#lefts[column + 1] - x - gap, size);
       }
     });
     if (scene.state.by === 'class' && size >= 4)
-      this.#dot(context, palette, places[SHUT], size, gap);
-    for (const unit of shutByHand(scene)) {
+      this.#dot(context, palette.mark, places[SHUT], size, gap);
+    for (const unit of scene.shut) {
       const { x, y, width } = this.#placeOf(scene.columnOf[unit]);
       context.fillStyle = palette.css[SHUT];
       context.fillRect(x, y, width - gap, size);
@@ -147,28 +147,25 @@ export class Tile {
   /**
    * Tells shut gates from crossing ones.
    * @param {CanvasRenderingContext2D} context
-   * @param {Palette} palette
+   * @param {string} colour
    * @param {number[]} places
    * @param {number} size
    * @param {number} gap
    */
-  #dot(context, palette, places, size, gap) {
-    context.fillStyle = palette.mark;
+  #dot(context, colour, places, size, gap) {
+    context.fillStyle = colour;
     for (const k of places) {
       const { x, y, width } = this.#placeOf(k);
       context.fillRect(x + (width - gap) / 2 - 1, y + size / 2 - 1, 2, 2);
     }
   }
 
-  /**
-   * Whole pixels, so that columns share out the width without a blur.
-   * @param {number} k place in the order
-   */
+  /** @param {number} k place in the order */
   #placeOf(k) {
     const column = k % this.#columns;
-    const x = Math.round((column * this.#width) / this.#columns);
-    const next = Math.round(((column + 1) * this.#width) / this.#columns);
-    return { x, y: Math.floor(k / this.#columns) * this.#cell, width: next - x };
+    const x = this.#lefts[column];
+    const y = Math.floor(k / this.#columns) * this.#cell;
+    return { x, y, width: this.#lefts[column + 1] - x };
   }
 
   #placeMarks() {

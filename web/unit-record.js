@@ -20,7 +20,7 @@ export function habitOf(scene, unit) {
   const tokens = scene.numbers.tokens - first;
   const counts = { closed: 0, leaking: 0, open: 0 };
   for (let token = first; token < scene.numbers.tokens; token++) {
-    const gateClass = scene.classAt({ token, unit });
+    const gateClass = scene.classes.at(token * scene.numbers.dFf + unit);
     counts[gateClass === OPEN ? 'open' : gateClass === LEAKING ? 'leaking' : 'closed']++;
   }
   const always = /** @type {const} */ (['closed', 'leaking', 'open']).find(

@@ -3,16 +3,18 @@
 
 import { ActBanner } from './act-banner.js';
 import { CellGrid } from './cell-grid.js';
-import { Charts } from './charts.js';
 import { ClassBar } from './class-bar.js';
-import { colouringOf, scaleFigures } from './colouring.js';
+import { colouringKey, colouringOf, scaleFigures } from './colouring.js';
 import { readPalette } from './colours.js';
 import { byId } from './dom.js';
+import { ErrorChart } from './error-chart.js';
 import { GradientPanel } from './gradient-panel.js';
 import { GroupAxis } from './group-axis.js';
 import { HandPanel } from './hand-panel.js';
 import { Heatmap } from './heatmap.js';
+import { GateHistogram } from './histogram.js';
 import { Inspector } from './inspector.js';
+import { LayerOverview } from './layer-overview.js';
 import { MeasuresTable } from './measures-table.js';
 import { Sentence } from './sentence.js';
 import { NOTHING_HELD } from './state.js';
@@ -44,8 +46,10 @@ import { Tour } from './tour.js';
 
 export class Views {
   #palette = readPalette();
-  /** What the scale's figures were last read off. @type {unknown[]} */
-  #captioned = [];
+  /** @type {import('./colouring.js').Colouring | null} */
+  #colouring = null;
+  /** What it was made for. @type {unknown[]} */
+  #coloured = [];
   #sentence = new Sentence();
   #heatmap = new Heatmap(byId('map'));
   #actBanner;
@@ -55,7 +59,9 @@ export class Views {
   #tile;
   #inspector;
   #hand;
-  #charts;
+  #errorChart = new ErrorChart();
+  #histogram = new GateHistogram();
+  #overview;
   #gradient;
   #measures;
   #tables;
@@ -84,7 +90,7 @@ export class Views {
       onVersus: (versus) => step({ versus }),
     });
     this.#hand = new HandPanel({ onChange: step });
-    this.#charts = new Charts({ onLayer: (layer) => step({ layer, ...NOTHING_HELD }) });
+    this.#overview = new LayerOverview({ onLayer: (layer) => step({ layer, ...NOTHING_HELD }) });
     this.#measures = new MeasuresTable({ onFirst: (first) => step({ first }) });
     this.#gradient = new GradientPanel({
       onDirection: (direction) => step({ direction }),
@@ -114,20 +120,23 @@ export class Views {
    * @param {Facts} facts
    */
   draw(scene, { layer, results, guesses }) {
-    const { cost, curves, together, layerErrors } = results;
+    const { cost, curves, together, measures, measuredAt } = results;
     this.#sentence.update(scene, { layer, cost });
     this.#actBanner.update(scene);
     this.#classBar.update(scene);
     this.#strip.update(scene);
-    this.#heatmap.update(scene, this.#palette);
+    const colouring = this.#colouringFor(scene);
+    this.#heatmap.update(scene, colouring);
     this.#grid.update(scene);
-    this.#tile.update(scene, this.#palette);
+    this.#tile.update(scene, colouring);
     this.#inspector.update(scene, { ...results, guesses }, layer);
     this.#captions(scene);
     this.#hand.update(scene, together);
     this.#tour.update(scene.state, byId('hand-result').textContent ?? '');
-    this.#charts.update(scene, curves);
-    this.#measures.update(scene, layerErrors);
+    this.#errorChart.update(curves);
+    this.#histogram.update(scene);
+    this.#overview.update(scene);
+    this.#measures.update(scene, measures, measuredAt);
     this.#gradient.update(scene);
     this.#tables.update(scene);
   }
@@ -138,24 +147,34 @@ export class Views {
     byId('tile-caption').textContent = text.tileCaption(pieces[scene.state.token], dFf);
     byId('map-caption').textContent = text.mapCaption(tokens);
     const { hover } = scene;
-    this.#captionScale(scene);
     this.#groups.update(scene);
     byId('readout').textContent =
       hover === null || !scene.has(hover) ? text.readoutIdle : text.readout(scene.describe(hover));
   }
 
-  /** The figures at the ends of a colour scale; a hover does not change them. @param {Scene} scene */
-  #captionScale(scene) {
-    const { state, numbers, gradients, ofAll } = scene;
-    const key = [state, numbers, gradients, ofAll];
-    if (key.every((part, i) => part === this.#captioned[i])) return;
-    this.#captioned = key;
-    const { limit } = colouringOf(scene, this.#palette);
-    const [low, high] = byId('scale').querySelectorAll('span');
-    byId('scale').hidden = limit === null;
-    byId('scale').classList.toggle('is-positive', state.by === 'c');
-    if (limit !== null) [low.textContent, high.textContent] = scaleFigures(limit, state.by);
+  /** The colours of the maps; another object only where some have changed. @param {Scene} scene */
+  #colouringFor(scene) {
+    const key = [this.#palette, ...colouringKey(scene)];
+    if (this.#colouring !== null && key.every((part, i) => part === this.#coloured[i])) {
+      return this.#colouring;
+    }
+    this.#coloured = key;
+    this.#colouring = colouringOf(scene, this.#palette);
+    captionScale(this.#colouring.limit, scene.state.by);
+    return this.#colouring;
   }
+}
+
+/**
+ * The figures at the ends of a colour scale.
+ * @param {number | null} limit
+ * @param {State['by']} by
+ */
+function captionScale(limit, by) {
+  const [low, high] = byId('scale').querySelectorAll('span');
+  byId('scale').hidden = limit === null;
+  byId('scale').classList.toggle('is-positive', by === 'c');
+  if (limit !== null) [low.textContent, high.textContent] = scaleFigures(limit, by);
 }
 
 /**

@@ -10,11 +10,12 @@ const lesson = new LessonBench(() => engine.runtime());
 serveRequests({
   show: async ({ source, act }, emit) => {
     const result = await engine.show(source, act, emit);
-    const { gate, activated, up, hidden, contribution } = result;
-    return { result, transfer: [gate, activated, up, hidden, contribution].map((a) => a.buffer) };
+    const { gate, activated, up, hidden, contribution, codes, sorted } = result;
+    const arrays = [gate, activated, up, hidden, contribution, codes, sorted.sizes];
+    return { result, transfer: arrays.map((array) => array.buffer) };
   },
   verify: async ({ layer, prompt }) => ({ result: await engine.verify(layer, prompt) }),
-  hold: async ({ token, holds }) => ({ result: engine.shown.hold(token, holds) }),
+  hold: async ({ token, ...held }) => ({ result: engine.shown.hold(token, held) }),
   curves: async ({ token }) => ({ result: engine.shown.curves(token) }),
   agree: async ({ states }) => ({ result: engine.agree(states) }),
   unit: async ({ token, unit }) => ({ result: engine.shown.unit(token, unit) }),
@@ -27,7 +28,7 @@ serveRequests({
     return { result, transfer: [result.buffer] };
   },
   cosines: async () => ({ result: engine.shown.cosines() }),
-  layerErrors: async ({ tau }) => ({ result: engine.shown.layerErrors(tau) }),
+  measures: async ({ tau }) => ({ result: engine.shown.measures(tau) }),
   open: async (question) => ({ result: await engine.open(question) }),
   states: async ({ file }) => ({ result: await engine.bring(file) }),
   cancel: async () => {
