@@ -67,6 +67,11 @@ export class StateStore {
   #adopt() {
     const before = this.state;
     const { state, notices } = parseHash(location.hash);
+    // A jump within the page, such as the skip link's, names no state: it must not lose the one that is there.
+    if (location.hash !== '' && !location.hash.includes('=')) {
+      history.replaceState(null, '', formatHash(this.state, this.#unknown));
+      return;
+    }
     this.state = state;
     this.notices = notices;
     this.#onChange(before);

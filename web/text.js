@@ -139,6 +139,7 @@ export const text = {
     `token ${c.token} \u201c${c.piece}\u201d \u00b7 unit ${c.unit} \u00b7 ${c.className} \u00b7 ` +
     `g ${c.gate}, act ${c.act}` +
     (c.up === '' ? '' : `, up ${c.up}, product ${c.hidden} \u00b7 rank ${c.rank} of ${c.units}`),
+  sheet: { open: 'Look inside', close: 'Fold away' },
   readoutIdle: 'Point at a square, or use the arrow keys. Click or Enter pins a unit.',
   mapLabel: (/** @type {number} */ tokens, /** @type {number} */ units) =>
     `Gates of ${tokens} tokens by ${units} units. Arrow keys move, Enter pins, Space closes the gate, N finds the next of the same class.`,

@@ -9,6 +9,8 @@ import { el } from './dom.js';
 const CELL = 8;
 const SMALLEST_CELL = 2;
 const MAX_HEIGHT = 260;
+/** So much of the columns may be given up for full rows. */
+const EVEN_FROM = 0.9;
 
 /** @typedef {import('./scene.js').Scene} Scene */
 /** @typedef {import('./scene.js').Cell} Cell */
@@ -79,6 +81,7 @@ export class Tile {
     this.#cell = CELL;
     while (this.#cell > SMALLEST_CELL && this.#rows(dFf) * this.#cell > MAX_HEIGHT) this.#cell--;
     this.#columns = Math.ceil(dFf / this.#rows(dFf));
+    this.#columns = evenColumns(dFf, this.#columns);
     this.#lefts = Uint32Array.from({ length: this.#columns + 1 }, (_, column) =>
       Math.round((column * this.#width) / this.#columns),
     );
@@ -196,6 +199,17 @@ export class Tile {
     if (column < 0 || column >= this.#columns || row < 0 || k >= scene.order.length) return null;
     return { token: scene.state.token, unit: scene.order[k] };
   }
+}
+
+/**
+ * A few columns fewer, where the units then fill every row: 48 x 32 on a phone.
+ * @param {number} dFf
+ * @param {number} columns
+ */
+function evenColumns(dFf, columns) {
+  for (let fewer = columns; fewer > EVEN_FROM * columns; fewer--)
+    if (dFf % fewer === 0) return fewer;
+  return columns;
 }
 
 /**

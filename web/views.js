@@ -15,14 +15,17 @@ import { Heatmap } from './heatmap.js';
 import { GateHistogram } from './histogram.js';
 import { Inspector } from './inspector.js';
 import { LayerOverview } from './layer-overview.js';
+import { MapTabs } from './map-tabs.js';
 import { MeasuresTable } from './measures-table.js';
 import { Sentence } from './sentence.js';
+import { Sheet } from './sheet.js';
 import { NOTHING_HELD } from './state.js';
 import { Tables } from './tables.js';
 import { text } from './text.js';
 import { Tile } from './tile.js';
 import { TokenStrip } from './token-strip.js';
 import { Tour } from './tour.js';
+import { ZoomStrip } from './zoom-strip.js';
 
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('./scene.js').Scene} Scene */
@@ -66,6 +69,7 @@ export class Views {
   #measures;
   #tables;
   #tour;
+  #zoom;
   #groups = new GroupAxis(byId('group-axis'));
 
   /** @param {Actions} actions */
@@ -88,6 +92,12 @@ export class Views {
       onToggleClosed: toggleClosed,
       onWhatIf: (whatIf) => slide({ whatIf }),
       onVersus: (versus) => step({ versus }),
+    });
+    new Sheet(byId('inspector'));
+    new MapTabs();
+    this.#zoom = new ZoomStrip(byId('zoom-strip'), {
+      onPin: (unit) => step({ unit, whatIf: null }),
+      onWalk: (unit) => slide({ unit, whatIf: null }),
     });
     this.#hand = new HandPanel({ onChange: step });
     this.#overview = new LayerOverview({ onLayer: (layer) => step({ layer, ...NOTHING_HELD }) });
@@ -129,6 +139,7 @@ export class Views {
     this.#heatmap.update(scene, colouring);
     this.#grid.update(scene);
     this.#tile.update(scene, colouring);
+    this.#zoom.update(scene, colouring);
     this.#inspector.update(scene, { ...results, guesses }, layer);
     this.#captions(scene);
     this.#hand.update(scene, together);

@@ -24,6 +24,12 @@ const STATES = {
   dark: { options: { colorScheme: 'dark' } },
   'on a phone': { options: PHONE },
   'on a phone, dark': { options: { ...PHONE, colorScheme: 'dark' } },
+  'on a phone, all tokens': { options: PHONE, act: async (tab) => tab.click('#tab-tokens') },
+  'on a phone, the sheet open': {
+    options: PHONE,
+    act: async (tab) => tab.click('#sheet-handle'),
+  },
+  'on a phone, with forced colours': { options: { ...PHONE, forcedColors: 'active' } },
   'with forced colours': { options: { forcedColors: 'active' } },
   'pinned, a set closed, a what-if': { hash: '#v=1&l=5&p=code&t=10&u=588&set=negative&g=-3' },
   'coloured by a number, in the tour': { hash: '#v=1&by=h&tour=5' },
