@@ -13,11 +13,14 @@
 #   bash build.sh shared CC OUT FILE... a native shared library of FILEs
 #   In the native modes, an OUT that ends in / is a folder for the objects alone.
 #
+#   For a module, OBJECTS=FOLDER keeps the objects and compiles only those that are missing; -c after the variant stops there.
+#
 # EMCC names another emcc. The flags mean the same to Emscripten 3.1.6 (Debian 12) and 3.1.69 (Debian 13).
 set -euo pipefail
 cd "$(dirname "$0")"
 
 emcc=${EMCC:-emcc}
+only_objects=${2:-}
 c_flags=(-std=c11 -ffp-contract=off -Wall -Wextra -Wshadow -Wconversion -Werror "-ffile-prefix-map=$PWD=.")
 link_flags=(-O3)
 # A shared memory is brought from outside; each thread's instance needs a stack of its own. The C library is compiled
@@ -28,11 +31,12 @@ threads_link=(-sIMPORTED_MEMORY "-Wl,--shared-memory,--no-check-features,--expor
 # The files whose loops do nearly all of the arithmetic are compiled for speed, the others for size.
 kernels=(activation gemm linear quant_gemm)
 
-compile_objects() { # compile_objects FOLDER FLAG...: one object per file of src/core
+compile_objects() { # compile_objects FOLDER FLAG...: one object per file of src/core that has none yet
   local folder=$1 file name level
   shift
   for file in src/core/*.c; do
     name=$(basename "$file" .c)
+    if [[ -e $folder/$name.o ]]; then continue; fi
     level=-Os
     if [[ " ${kernels[*]} " == *" $name "* ]]; then level=-O3; fi
     "$emcc" "${c_flags[@]}" "$level" -msimd128 "$@" -c "$file" -o "$folder/$name.o"
@@ -56,13 +60,15 @@ build_wasm() { # build_wasm OUT FLAG...
   exports=$(sed -n "s/^$mark(\([a-z0-9_]*\)).*/_\2/p" src/core/exports.c | paste -sd, -)
   "$emcc" --version | sed -n 1p
   mkdir -p "$(dirname "$out")"
-  objects=$(mktemp -d)
+  objects=${OBJECTS:-$(mktemp -d)}
+  mkdir -p "$objects"
   compile_objects "$objects" "$@"
+  if [[ $only_objects == -c ]]; then return; fi
   "$emcc" "${link_flags[@]}" "$objects"/*.o -sSTANDALONE_WASM --no-entry -sWASM_BIGINT \
     -sMALLOC=emmalloc -sALLOW_MEMORY_GROWTH -sMAXIMUM_MEMORY=4GB "-sEXPORTED_FUNCTIONS=$exports" \
     -o "$objects/module.wasm"
   mv "$objects/module.wasm" "$out"
-  rm -r "$objects"
+  if [[ -z ${OBJECTS:-} ]]; then rm -r "$objects"; fi
   echo "$out: $(wc -c < "$out") bytes"
 }
 
@@ -123,7 +129,7 @@ case ${1:-simd128} in
   fuzz) build_native "${@:2}" -O2 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all ;;
   shared) build_native "${@:2}" -O2 -fPIC -shared ;;
   *)
-    sed -n '2,15s/^# \{0,1\}//p' build.sh >&2
+    sed -n '2,17s/^# \{0,1\}//p' build.sh >&2
     exit 2
     ;;
 esac

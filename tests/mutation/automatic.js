@@ -1,113 +1,52 @@
 // Mutants made by a program against the test suite: the native tests judge first, and what they let pass is built as wasm and tried
-// against Node's tests. Of those that make a difference 95 % must be
-// killed, and every survivor needs a reason in harmless.js.
+// against Node's tests. Of those that build and make a difference 95 % must be killed, and every survivor needs a reason in
+// harmless.js.
 
-import { readFileSync, writeFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
-import { basename, join } from 'node:path';
 import { findSanitizingCompilers } from '../helpers/tools.js';
 import { HARMLESS } from './harmless.js';
 import { sampleMutants } from './mutants.js';
 import { NativeJudge } from './native-judge.js';
-import { buildAll, copyTree, passesFile } from './patched-tree.js';
+import { NodeJudge } from './node-judge.js';
 
 const LEAST_KILLED = 0.95;
-
-/** Node's tests of the core, the quickest and sharpest first. */
-const NODE_TESTS = [
-  'goldens.test.js',
-  'gradients.test.js',
-  'initialization.test.js',
-  'ffn-dim.test.js',
-  'fused-products.test.js',
-  'parameters.test.js',
-  'slices.test.js',
-  'gradcheck.test.js',
-  'reference.test.js',
-  'held-dtypes.test.js',
-  'core-validation.test.js',
-  'validation.test.js',
-  'properties.test.js',
-  'closed-gates.test.js',
-  'json-edges.test.js',
-  'looks-like.test.js',
-  'safetensors.test.js',
-  'runtime.test.js',
-];
 
 /** @typedef {import('./mutants.js').Mutant} Mutant */
 /** @typedef {import('./native-judge.js').Judgement} Judgement */
 
 /**
- * @param {number} size of the sample
+ * @param {{ size: number, seed: number, minutes: number }} sample any first part of it is a random sample, too: what is not judged
+ *     after so many minutes is left out
  * @returns {Promise<boolean>} whether enough were killed, and every survivor is explained
  */
-export async function runAutomatic(size) {
-  const mutants = sampleMutants(size);
+export async function runAutomatic({ size, seed, minutes }) {
+  const queue = sampleMutants(size, seed);
   const [compiler] = findSanitizingCompilers();
-  const judge = new NativeJudge(compiler);
+  const [native, node] = [new NativeJudge(compiler), new NodeJudge()];
   /** @type {Map<Mutant, Judgement>} */
   const judgements = new Map();
   try {
-    await judge.prepare();
-    const queue = [...mutants];
-    const worker = async () => {
-      for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
-        const judgement = await judge.judge(mutant);
-        judgements.set(mutant, judgement);
-        if (judgement.verdict === 'survived') console.log(`to wasm: ${described(mutant)}`);
-        if (judgements.size % 50 === 0) console.log(`${judgements.size} of ${mutants.length}`);
-      }
-    };
-    await Promise.all(Array.from({ length: availableParallelism() }, worker));
+    await native.prepare();
+    await node.prepare();
+    const end = performance.now() + minutes * 60_000;
+    for (const mutant of queue) {
+      if (performance.now() > end) break;
+      let judgement = await native.judge(mutant);
+      if (judgement.verdict === 'survived') judgement = await node.judge(mutant);
+      judgements.set(mutant, judgement);
+      console.log(`${judgement.verdict} by ${judgement.by ?? 'nothing'}: ${described(mutant)}`);
+    }
   } finally {
-    judge.dispose();
+    native.dispose();
+    node.dispose();
   }
-  askNode(
-    mutants.filter((mutant) => judgements.get(mutant)?.verdict === 'survived'),
-    judgements,
-  );
-  return report(judgements);
+  return report(judgements, seed);
 }
 
 /** @param {Mutant} mutant */
 const described = ({ file, line, before, after }) => `${file}:${line}\n    ${before}\n    ${after}`;
 
-/**
- * @param {Mutant[]} left
- * @param {Map<Mutant, Judgement>} judgements
- */
-function askNode(left, judgements) {
-  console.log(`${left.length} go on to wasm and Node's tests`);
-  const tree = copyTree();
-  try {
-    for (const mutant of left) {
-      const judgement = judgeByNode(tree.folder, mutant);
-      judgements.set(mutant, judgement);
-      console.log(`${judgement.verdict} by ${judgement.by ?? 'nothing'}: ${described(mutant)}`);
-    }
-  } finally {
-    tree.dispose();
-  }
-}
-
-/** @param {string} folder @param {Mutant} mutant @returns {Judgement} */
-function judgeByNode(folder, { file, source }) {
-  const path = join(folder, 'src/core', basename(file));
-  const original = readFileSync(path, 'utf8');
-  writeFileSync(path, source);
-  try {
-    const built = buildAll(folder);
-    if (built !== 'changed') return { verdict: built === 'same' ? 'equivalent' : 'invalid' };
-    const by = NODE_TESTS.find((test) => !passesFile(folder, test));
-    return by ? { verdict: 'killed', by } : { verdict: 'survived' };
-  } finally {
-    writeFileSync(path, original);
-  }
-}
-
-/** @param {Map<Mutant, Judgement>} judgements */
-function report(judgements) {
+/** @param {Map<Mutant, Judgement>} judgements @param {number} seed */
+function report(judgements, seed) {
   const count = (/** @type {string} */ verdict) =>
     [...judgements.values()].filter((judgement) => judgement.verdict === verdict).length;
   let [unexplained, equivalent] = [0, 0];
@@ -120,11 +59,14 @@ function report(judgements) {
     console.log(`survived  ${described(mutant)}\n    ${known?.reason ?? 'NOT EXPLAINED'}`);
   }
   const [killed, survived] = [count('killed'), count('survived')];
-  const share = killed / (killed + survived - equivalent);
+  const different = killed + survived - equivalent;
+  const share = killed / different;
   console.log(
-    `${judgements.size} mutants: ${count('invalid')} do not compile, ${count('equivalent')} compile to the same code, ` +
-      `${killed} killed, ${survived} survived (${equivalent} of them compute the same, ${unexplained} are not explained): ` +
-      `${(100 * share).toFixed(1)} % of those that make a difference killed`,
+    `${judgements.size} mutants with seed ${seed}: ${count('invalid')} do not build, ${count('same')} build the same modules, ` +
+      `${killed} killed, ${survived} survived (${equivalent} of them compute the same, ${unexplained} are not explained)`,
+  );
+  console.log(
+    `mutation score: ${(100 * share).toFixed(1)} % (${killed} killed of ${different} that make a difference)`,
   );
   return share >= LEAST_KILLED && unexplained === 0;
 }

@@ -2,6 +2,7 @@
 // automatic.js judges them.
 
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -44,7 +45,8 @@ function mutantsOf(file) {
   const folder = mkdtempSync(join(tmpdir(), 'gated-mlp-mutants-'));
   try {
     const args = [path, 'c', '--noCheck', '--mutantDir', folder];
-    const { status, stdout, stderr } = spawnSync(mutatorPath(), args, { encoding: 'utf8' });
+    const options = /** @type {const} */ ({ cwd: tmpdir(), encoding: 'utf8' });
+    const { status, stdout, stderr } = spawnSync(mutatorPath(), args, options);
     if (status !== 0) throw new Error(`mutate ${file}:\n${stdout}${stderr}`);
     const number = (/** @type {string} */ name) => Number(name.match(/\.mutant\.(\d+)\./)?.[1]);
     const names = readdirSync(folder).sort((a, b) => number(a) - number(b));
@@ -74,21 +76,22 @@ function isComment(lines, at) {
 }
 
 /**
- * A sample of all mutants of src/core: each file has its share, spread evenly over its lines. The same on every run.
+ * A random sample of all mutants of src/core: the same for the same sources and seed.
  * @param {number} size
+ * @param {number} seed
  * @returns {Mutant[]}
  */
-export function sampleMutants(size) {
+export function sampleMutants(size, seed) {
   const files = readdirSync(join(root, 'src/core')).sort();
-  const all = files.map((file) => mutantsOf(file));
-  const total = all.reduce((sum, mutants) => sum + mutants.length, 0);
+  const all = files.flatMap((file) => mutantsOf(file));
   console.log(
-    `${total} mutants of ${files.length} files; every ${(total / size).toFixed(1)}th is tried`,
+    `${all.length} mutants of ${files.length} files; ${Math.min(size, all.length)} are tried`,
   );
-  const flat = all.flat();
-  const step = Math.max(1, total / size);
-  return Array.from(
-    { length: Math.min(size, total) },
-    (_, i) => flat[Math.floor((i + 0.5) * step)],
-  );
+  const lot = (/** @type {Mutant} */ { file, line, after }) =>
+    createHash('sha256').update(`${seed} ${file}:${line} ${after}`).digest('hex');
+  return all
+    .map((mutant) => ({ mutant, place: lot(mutant) }))
+    .sort((a, b) => (a.place < b.place ? -1 : 1))
+    .slice(0, size)
+    .map(({ mutant }) => mutant);
 }

@@ -1,5 +1,6 @@
 // Judges a mutant by the native tests, which takes a second: what the mutation touches is compiled again, in float32 and in float64,
-// linked with the objects of everything else, and run until a test fails.
+// linked with the objects of everything else, and run until a test fails. What survives, or changes no object here, is for
+// node-judge.js, which sees the modules.
 
 import { execFile } from 'node:child_process';
 import {
@@ -15,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { sameBytes, touchedBy } from './touched.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const execute = promisify(execFile);
@@ -31,7 +33,7 @@ const SAMPLED = 'exhaustive_activation';
 const STRIDE = '65537';
 
 /** @typedef {import('./mutants.js').Mutant} Mutant */
-/** @typedef {{ verdict: 'killed' | 'invalid' | 'equivalent' | 'survived', by?: string }} Judgement */
+/** same: it compiles to the very same modules. @typedef {{ verdict: 'killed' | 'invalid' | 'same' | 'survived', by?: string }} Judgement */
 
 /** @param {string} folder @param {RegExp} pattern */
 const filesIn = (folder, pattern) =>
@@ -100,7 +102,7 @@ export class NativeJudge {
     try {
       cpSync(join(root, 'src/core'), folder, { recursive: true });
       writeFileSync(join(folder, mutant.file), mutant.source);
-      const touched = await this.#touched(folder, mutant.file);
+      const touched = touchedBy(folder, mutant.file).filter((name) => this.#core.includes(name));
       for (const build of BUILDS) {
         if (build.name === 'sanitized' && !changed) break;
         const objects = await this.#recompile(folder, touched, build);
@@ -110,7 +112,7 @@ export class NativeJudge {
         const by = await this.#failingTest(mutant.file, build, objects, folder);
         if (by) return { verdict: 'killed', by };
       }
-      return { verdict: changed ? 'survived' : 'equivalent' };
+      return { verdict: 'survived' };
     } finally {
       rmSync(folder, { recursive: true });
     }
@@ -141,19 +143,6 @@ export class NativeJudge {
   /** @param {string} precision @param {string} file */
   #object(precision, file) {
     return join(this.#folder, precision, `${file}.o`);
-  }
-
-  /** The C files of the core that a change of `file` reaches. @param {string} folder @param {string} file */
-  async #touched(folder, file) {
-    if (file.endsWith('.c')) return [file];
-    const args = ['-MM', ...this.#core.map((name) => join(folder, name))];
-    const { stdout } = await execute(this.#compiler, args);
-    const rules = stdout.replace(/\\\n/g, ' ').split('\n');
-    return this.#core.filter((name) =>
-      rules.some(
-        (rule) => rule.startsWith(name.replace(/\.c$/, '.o:')) && rule.includes(`/${file}`),
-      ),
-    );
   }
 
   /**
@@ -191,6 +180,3 @@ async function passes(program, args) {
     return false;
   }
 }
-
-/** @param {string} a @param {string} b */
-const sameBytes = (a, b) => readFileSync(a).equals(readFileSync(b));

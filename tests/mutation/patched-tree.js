@@ -7,26 +7,34 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { sameBytes, touchedBy } from './touched.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const COPIED = ['src', 'tests', 'web', 'build.sh', 'package.json'];
 const LINKED = ['fixtures', 'node_modules'];
-const FLOAT64 = 'build/gated-mlp-f64.wasm';
 /** Tests that look at the float64 build alone. */
 const IN_FLOAT64 = ['gradcheck.test.js'];
-/** The one module the copy has, so that it is also the one that Runtime takes in every engine. */
-const SIMD128 = 'src/binding/gated-mlp.wasm';
+/** The modules of the copy. None is relaxed, so that every engine takes the same. @type {Record<string, string>} */
+const MODULES = {
+  simd128: 'src/binding/gated-mlp.wasm',
+  float64: 'build/gated-mlp-f64.wasm',
+  threads: 'src/binding/gated-mlp-threads.wasm',
+};
+const VARIANTS = Object.keys(MODULES);
+/** What is added to an object's name while that of a changed source stands in its place. */
+const GOOD = '.good';
 
 /** @typedef {import('./faults.js').Fault} Fault */
 
-/** @returns {{ folder: string, dispose(): void }} */
+/** @returns {{ folder: string, modules: Modules, dispose(): void }} */
 export function copyTree() {
   const folder = mkdtempSync(join(tmpdir(), 'gated-mlp-mutation-'));
   const filter = (/** @type {string} */ path) => !path.endsWith('.wasm');
@@ -35,40 +43,77 @@ export function copyTree() {
   }
   for (const name of LINKED) symlinkSync(join(root, name), join(folder, name));
   mkdirSync(join(folder, 'build'));
-  restoreModules(folder);
-  return { folder, dispose: () => rmSync(folder, { recursive: true }) };
+  const modules = new Modules(folder);
+  return { folder, modules, dispose: () => rmSync(folder, { recursive: true }) };
 }
 
-/**
- * Builds the module that a test looks at, after a change to the core.
- * @param {string} folder
- * @param {string} test
- * @returns {string | null} null, or what the compiler said
- */
-export function build(folder, test) {
-  const variant = IN_FLOAT64.includes(test) ? 'float64' : 'simd128';
-  const { status, stdout, stderr } = run(folder, 'bash', ['build.sh', variant]);
-  return status === 0 ? null : stdout + stderr;
-}
+/** The modules of a copied tree: after a change to a file of the core only the objects it reaches are compiled again. */
+class Modules {
+  #folder;
+  /** Objects of the sources without a change, while others stand in their place. @type {string[]} */
+  #replaced = [];
 
-/**
- * Builds both modules.
- * @param {string} folder
- * @returns {'changed' | 'same' | 'broken'} whether anything in them differs from the sources without a change
- */
-export function buildAll(folder) {
-  for (const variant of ['simd128', 'float64']) {
-    if (run(folder, 'bash', ['build.sh', variant]).status !== 0) return 'broken';
+  /** @param {string} folder */
+  constructor(folder) {
+    this.#folder = folder;
+    for (const module of Object.values(MODULES)) cpSync(join(root, module), join(folder, module));
   }
-  const same = [SIMD128, FLOAT64].every((module) =>
-    readFileSync(join(folder, module)).equals(readFileSync(join(root, module))),
-  );
-  return same ? 'same' : 'changed';
-}
 
-/** @param {string} folder @param {string} file of tests/ @returns {boolean} whether all its tests pass */
-export function passesFile(folder, file) {
-  return run(folder, process.execPath, ['--test', `tests/${file}`]).status === 0;
+  /** Compiles every object of these variants, from sources that are not changed yet. @param {string[]} variants */
+  prepare(variants = VARIANTS) {
+    for (const variant of variants) {
+      const complaint = this.#make(variant, '-c');
+      if (complaint !== null) throw new Error(complaint);
+    }
+  }
+
+  /**
+   * @param {string} changed a file of src/core
+   * @param {string[]} variants
+   * @returns {{ built: 'changed' | 'same' } | { built: 'broken', complaint: string }} same: nothing in the modules differs
+   */
+  rebuild(changed, variants = VARIANTS) {
+    const touched = touchedBy(join(this.#folder, 'src/core'), changed);
+    let same = true;
+    for (const variant of variants) {
+      const objects = touched.map((file) => join(this.#objects(variant), `${file.slice(0, -2)}.o`));
+      for (const object of objects) renameSync(object, `${object}${GOOD}`);
+      this.#replaced.push(...objects);
+      const broken = this.#make(variant, '-c');
+      if (broken !== null) return { built: 'broken', complaint: broken };
+      if (objects.every((object) => sameBytes(object, `${object}${GOOD}`))) continue;
+      const unlinked = this.#make(variant);
+      if (unlinked !== null) return { built: 'broken', complaint: unlinked };
+      const module = MODULES[variant];
+      same &&= sameBytes(join(this.#folder, module), join(root, module));
+    }
+    return { built: same ? 'same' : 'changed' };
+  }
+
+  /** Puts objects and modules back. */
+  restore() {
+    for (const object of this.#replaced.splice(0)) renameSync(`${object}${GOOD}`, object);
+    for (const module of Object.values(MODULES)) {
+      cpSync(join(root, module), join(this.#folder, module));
+    }
+  }
+
+  /** @param {string} variant */
+  #objects(variant) {
+    return join(this.#folder, 'build/objects', variant);
+  }
+
+  /** @param {string} variant @param {string[]} args @returns {string | null} null, or what the compiler said */
+  #make(variant, ...args) {
+    const env = { OBJECTS: this.#objects(variant) };
+    const { status, stdout, stderr } = run(
+      this.#folder,
+      'bash',
+      ['build.sh', variant, ...args],
+      env,
+    );
+    return status === 0 ? null : stdout + stderr;
+  }
 }
 
 /**
@@ -95,11 +140,11 @@ export function passes(folder, file, title) {
 
 /**
  * Patches a fault in, builds, runs its test and puts the sources back.
- * @param {string} folder of copyTree
+ * @param {{ folder: string, modules: Modules }} tree whose modules are prepared
  * @param {Fault} fault
  * @returns {'noticed' | 'survived'}
  */
-export function tryFault(folder, { name, file, find, replace, test, title }) {
+export function tryFault({ folder, modules }, { name, file, find, replace, test, title }) {
   const path = join(folder, file);
   const source = readFileSync(path, 'utf8');
   if (source.split(find).length !== 2) {
@@ -112,28 +157,27 @@ export function tryFault(folder, { name, file, find, replace, test, title }) {
     source.replace(find, () => replace),
   );
   try {
-    const complaint = file.startsWith('src/core/') ? build(folder, test) : null;
-    if (complaint !== null) throw new Error(`"${name}" does not compile:\n${complaint}`);
+    if (file.startsWith('src/core/')) {
+      const result = modules.rebuild(basename(file), [variantFor(test)]);
+      if (result.built === 'broken')
+        throw new Error(`"${name}" does not compile:\n${result.complaint}`);
+    }
     return passes(folder, test, title) ? 'survived' : 'noticed';
   } finally {
     writeFileSync(path, source);
-    if (file.startsWith('src/core/')) restoreModules(folder);
+    modules.restore();
   }
 }
 
-/** @param {string} folder */
-function restoreModules(folder) {
-  for (const module of [SIMD128, FLOAT64]) {
-    cpSync(join(root, module), join(folder, module));
-  }
-}
+/** The variant that a test looks at. @param {string} test */
+export const variantFor = (test) => (IN_FLOAT64.includes(test) ? 'float64' : 'simd128');
 
-/** @param {string} folder @param {string} program @param {string[]} args */
-function run(folder, program, args) {
+/** @param {string} folder @param {string} program @param {string[]} args @param {NodeJS.ProcessEnv} [more] */
+function run(folder, program, args, more) {
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const result = spawnSync(program, args, {
     cwd: folder,
-    env,
+    env: { ...env, ...more },
     encoding: 'utf8',
     maxBuffer: 64 << 20,
   });
