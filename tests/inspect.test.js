@@ -42,13 +42,13 @@ test('what is found but cannot be loaded says why', () => {
   const folder = mkdtempSync(join(tmpdir(), 'gated-mlp-inspect-'));
   const layer = llamaTensors('model.layers.0.mlp', 8, 12);
   writeFileSync(join(folder, 'model.safetensors'), makeSafetensors(layer));
-  writeFileSync(join(folder, 'config.json'), '{"model_type":"deepseek_v4","hidden_act":"silu"}');
+  writeFileSync(join(folder, 'config.json'), '{"model_type":"step3p7","swiglu_limits":[7]}');
   const { status, stdout } = run('inspect', folder);
   rmSync(folder, { recursive: true });
   assert.equal(status, 0);
   assert.match(
     stdout,
-    /cannot be loaded: model\.layers\.0\.mlp: DeepSeek V4 computes gate and up clamped/,
+    /cannot be loaded: model\.layers\.0\.mlp: a config with swiglu_limit .* a clamped gate and up/,
   );
 });
 

@@ -152,7 +152,7 @@ for (const [
     'gpt-oss with another swiglu_alpha',
     { model_type: 'gpt_oss', swiglu_alpha: 1.5 },
     {},
-    /gpt-oss computes another sigmoid/,
+    /gpt-oss or MiniMax M3 computes another sigmoid/,
   ],
   [
     'Falcon-H1 with multipliers',
@@ -160,7 +160,18 @@ for (const [
     {},
     /Falcon-H1/,
   ],
-  ['DeepSeek V4 with its clamp', { model_type: 'deepseek_v4' }, {}, /DeepSeek V4/],
+  [
+    'Step 3.7 with limits of its shared experts alone',
+    { model_type: 'step3p7', swiglu_limits: null, swiglu_limits_shared: [16] },
+    {},
+    /Step 3\.7/,
+  ],
+  [
+    'Inkling with its scale, without a config',
+    {},
+    { [`${MODULE}.global_scale`]: filled([1]) },
+    /global_scale, a learned scale of the output/,
+  ],
   [
     'any family with a swiglu_limit',
     { model_type: 'brand_new', swiglu_limit: 7 },
@@ -171,7 +182,7 @@ for (const [
     'BitNet with its inner norm',
     { model_type: 'bitnet' },
     { [`${MODULE}.ffn_sub_norm.weight`]: filled([F]) },
-    /norm inside the MLP \(ffn_sub_norm/,
+    /ffn_sub_norm\.weight, a norm inside the MLP/,
   ],
 ])) {
   test(`${what} is not the plain formula, and is refused by name`, async () => {
@@ -182,11 +193,13 @@ for (const [
   });
 }
 
-test('a sparse layer of Gemma 3n and gpt-oss with a limit of its own are what they compute', async () => {
+test('a sparse layer of Gemma 3n, and gpt-oss and DeepSeek V4 with limits of their own, are what they compute', async () => {
   const sparse = { model_type: 'gemma3n_text', activation_sparsity_pattern: [0.9] };
   assert.deepEqual((await load(llama, sparse)).variant, { sparsity: 0.9 });
   const limited = await load(llama, { model_type: 'gpt_oss', swiglu_limit: 5 });
   assert.deepEqual([limited.variant, limited.act], [{ limit: 5, upShift: 1 }, 'quick_gelu']);
+  const clamped = await load(llama, { model_type: 'deepseek_v4', swiglu_limit: 5 });
+  assert.deepEqual([clamped.variant, clamped.act], [{ limit: 5 }, 'silu']);
 });
 
 test('a dense layer of Gemma 3n and a Falcon-H1 without multipliers are the plain formula', async () => {
@@ -216,15 +229,43 @@ for (const config of [undefined, { model_type: 'brand_new' }]) {
   });
 }
 
-test("Phi-4's audio tower is up-first in spite of its name: refused, never read gate-first", async () => {
+test('experts of gpt-oss without a config are refused, not computed by the plain formula, however they are said to be stored', async () => {
+  const stack = `${MODULE}.experts`;
+  const tensors = {
+    [`${stack}.gate_up_proj`]: filled([2, D, 2 * F]),
+    [`${stack}.gate_up_proj_bias`]: filled([2, 2 * F]),
+    [`${stack}.down_proj`]: filled([2, F, D]),
+    [`${stack}.down_proj_bias`]: filled([2, D]),
+  };
+  /** @type {LoadOptions} */
+  const stored = { expert: 0, fused: 'interleaved', transposed: true };
+  const error = await failure(load(tensors, undefined, stored));
+  assert.equal(error.code, 'ERR_UNSUPPORTED');
+  assert.match(
+    error.message,
+    /gate_up_proj_bias, .* as gpt-oss has them \(pass its \{ config \}\)/,
+  );
+  const told = await load(tensors, { model_type: 'gpt_oss' }, stored);
+  assert.deepEqual(told.variant, { limit: 7, upShift: 1 });
+});
+
+test("Phi-4's audio tower is up-first in spite of its name, its text gate-first", async () => {
   const audio = Object.fromEntries(
     Object.entries(fusedLayer()).map(([name, t]) => [
       name.replace('model.layers', 'audio_embed.layers'),
       t,
     ]),
   );
-  const error = await failure(load(audio, { model_type: 'phi4_multimodal' }));
-  assert.equal(error.code, 'ERR_UNSUPPORTED');
+  const config = { model_type: 'phi4_multimodal', audio_config: { activation: 'swish' } };
+  const file = makeSafetensors({ ...audio, ...fusedLayer() });
+  const { mlps } = await openCheckpoint(file, { runtime, config });
+  assert.deepEqual(
+    mlps.map(({ fused, act, actSource, refusal }) => [fused, act, actSource, refusal]),
+    [
+      ['up-gate', 'silu', 'audio_config.activation', null],
+      ['gate-up', 'silu', 'default', null],
+    ],
+  );
 });
 
 test('gate and up never follow from shapes: the order told is the order taken, also where d is 2 dFf', async () => {

@@ -30,6 +30,7 @@ const WIDTH_KEYS = ['hidden_size', 'd_model', 'n_embd', 'dim'];
 const HIDDEN_WIDTH_KEYS = [
   'intermediate_size',
   'intermediate_size_mlp',
+  'dense_intermediate_size',
   'moe_intermediate_size',
   'shared_expert_intermediate_size',
   'shared_intermediate_size',
@@ -54,6 +55,7 @@ const OWN_WIDTHS = new Set([
   'dinov2_with_registers',
   'deci',
   'nemotron-nas',
+  'recurrent_gemma',
 ]);
 
 /**

@@ -3,7 +3,7 @@
 
 import { activationIn, configFor, expertCount, widthsOf } from './config.js';
 import { GatedMLPError } from './errors.js';
-import { INNER_NORMS, QUANTISED, VARIANTS } from './families.js';
+import { OTHER_FORMULAS, QUANTISED, VARIANTS } from './families.js';
 import { MOST_EXPERTS, partsOf, shapesOf } from './placement.js';
 
 /** @typedef {import('./scan.js').Group} Group */
@@ -92,7 +92,7 @@ function describeOne(group, expert, contents, hints) {
   const activation = activationIn(config, where, types, naming, hints.act);
   const error =
     quantised(group, contents) ??
-    notPlain(group, contents, variant === 'other' ? family : undefined) ??
+    notPlain(group, contents, types, variant === 'other' ? family : undefined) ??
     storage.error ??
     shapes.error ??
     (isText ? widthError(group, shapes, contents, config, types) : null) ??
@@ -187,12 +187,15 @@ function quantised({ names, module }, { has }) {
 /**
  * @param {Group} group
  * @param {Contents} contents
+ * @param {string[]} types
  * @param {(typeof VARIANTS)[number] | undefined} other a family whose formula is another
  */
-function notPlain({ module }, { has }, other) {
-  const norm = INNER_NORMS.find((name) => has(`${module}.${name}.weight`));
-  if (norm)
-    return unsupported(`${module}: a norm inside the MLP (${norm}) is not the plain formula`);
+function notPlain({ module }, { has }, types, other) {
+  for (const { words, marks, unlessConfigured } of OTHER_FORMULAS) {
+    const mark = marks.find((name) => has(`${module}.${name}`));
+    if (!mark || (unlessConfigured && types.length > 0)) continue;
+    return unsupported(`${module}: ${mark}, ${words}: not the plain formula`);
+  }
   return other
     ? unsupported(
         `${module}: ${other.name} computes ${other.formula}, which is not the plain formula`,

@@ -90,10 +90,10 @@ export const NAMINGS = [
     ['gate_up_proj', 'down_proj'],
     [
       // Up first in spite of its name.
-      ['phi3_v phi4mm phi4_multimodal', 'up-gate', undefined, { where: /audio/ }],
+      ['phi4_multimodal phi4_multimodal_audio', 'up-gate', 'phi4_audio', { where: /audio/ }],
       ['phi3 phi3_v phi4mm phi4_multimodal', 'gate-up', 'phi3'],
       ['glm glm4 glm4v glm4v_text glm_ocr glm_ocr_text', 'gate-up', 'glm'],
-      ['zamba2', 'gate-up'],
+      ['minimax_m3_vl minimax_m3_vl_text', 'gate-up', 'minimax_m3_in_memory'],
     ],
   ),
   fused('ModernBERT', ['Wi', 'Wo'], [['modernbert modernbert-decoder', 'gate-up', 'modernbert']]),
@@ -104,7 +104,11 @@ export const NAMINGS = [
       ['llama4 llama4_text', 'gate-up', 'llama4', TRANSPOSED],
       ['gpt_oss', 'interleaved', 'gpt_oss', TRANSPOSED],
       ['gemma4 gemma4_text', 'gate-up', 'gemma4_text'],
-      ['mixtral minimax phimoe', 'gate-up'],
+      ['mixtral', 'gate-up', 'mixtral_in_memory'],
+      ['minimax', 'gate-up', 'minimax_in_memory'],
+      ['phimoe', 'gate-up', 'phimoe_in_memory'],
+      ['minimax_m3_vl minimax_m3_vl_text', 'gate-up', 'minimax_m3_in_memory'],
+      ['openai_privacy_filter', 'gate-up', 'openai_privacy_filter', TRANSPOSED],
     ],
     { names: { gateUp: 'gate_up_proj', down: 'down_proj' } },
   ),
@@ -132,6 +136,7 @@ export const NAMINGS = [
     ],
     { types: ['moonshine', 'moshi', 'kyutai_speech_to_text'] },
   ),
+  fused('CLVP', ['fc1.proj', 'fc2'], [['clvp clvp_encoder', 'up-gate', 'clvp']]),
   fused('ChatGLM', ['dense_h_to_4h', 'dense_4h_to_h'], [['chatglm', 'gate-up']], {
     types: ['chatglm'],
   }),
@@ -156,9 +161,9 @@ export const NAMINGS = [
 export const VARIANTS = [
   {
     // gate * sigmoid(1.702 * gate) whatever hidden_act says.
-    name: 'gpt-oss',
+    name: 'gpt-oss or MiniMax M3',
     formula: 'another sigmoid, by its swiglu_alpha',
-    types: ['gpt_oss'],
+    types: ['gpt_oss', 'openai_privacy_filter', 'minimax_m3_vl', 'minimax_m3_vl_text'],
     act: 'quick_gelu',
     of: ({ swiglu_limit = 7, swiglu_alpha = 1.702 }) =>
       swiglu_alpha === 1.702 ? { limit: Number(swiglu_limit), upShift: 1 } : 'other',
@@ -188,20 +193,37 @@ export const VARIANTS = [
   },
   {
     name: 'DeepSeek V4',
-    formula: 'gate and up clamped before the activation',
     types: ['deepseek_v4'],
-    of: () => 'other',
+    of: ({ swiglu_limit = 10 }) => ({ limit: Number(swiglu_limit) }),
   },
   {
-    name: 'a config with swiglu_limit (MiniMax M3 and others)',
-    formula: 'gate and up clamped before the activation',
+    // Before the activation or after it, in all layers or some, in dense ones or experts: each family has its own.
+    name: 'a config with swiglu_limit (Step 3.7 and others)',
+    formula: 'a clamped gate and up',
     types: null,
-    of: ({ swiglu_limit, swiglu_limits }) => ((swiglu_limit ?? swiglu_limits) ? 'other' : null),
+    of: ({ swiglu_limit, swiglu_limits, swiglu_limits_shared }) =>
+      (swiglu_limit ?? swiglu_limits ?? swiglu_limits_shared) ? 'other' : null,
   },
 ];
 
-/** A norm inside the MLP (BitNet's sub-norm and its like) changes the formula: names relative to the MLP's module. */
-export const INNER_NORMS = ['ffn_sub_norm', 'sub_norm', 'ffn_layernorm', 'inner_norm', 'norm'];
+/**
+ * Tensors that tell of another formula whatever the config says, or where there is none: names relative to the MLP's module.
+ * @type {{ words: string, marks: string[], unlessConfigured?: true }[]}
+ */
+export const OTHER_FORMULAS = [
+  {
+    words: 'a norm inside the MLP',
+    marks: ['ffn_sub_norm', 'sub_norm', 'ffn_layernorm', 'inner_norm', 'norm'].map(
+      (n) => `${n}.weight`,
+    ),
+  },
+  { words: 'a learned scale of the output', marks: ['global_scale'] },
+  {
+    words: 'biases of stacked experts, as gpt-oss has them (pass its { config })',
+    marks: ['gate_up_proj_bias'],
+    unlessConfigured: true,
+  },
+];
 
 /**
  * Quantised schemes, by the tensors that stand beside or in place of a weight. `instead`: there is no plain weight.

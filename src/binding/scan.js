@@ -28,7 +28,7 @@ const LONGEST = 3;
 const BY_NUMBER = new Intl.Collator('en', { numeric: true });
 
 const LAYER =
-  /(?:^|\.)(?:layers|layer|h|blocks|block|decoder_layer|transformer_encoder)\.(\d+)(?=\.|$)/;
+  /(?:^|\.)(?:layers|layer|h|blocks|block|encoders|decoder_layer|transformer_encoder)\.(\d+)(?=\.|$)/;
 const EXPERT = /(?:^|\.)(?:experts|moe)\.(\d+)$/;
 
 /**
