@@ -1,57 +1,11 @@
-// Three small SVG charts of the inspector: a unit's act over all tokens, the output channels that a closed gate moves, and
-// recorded next-token probabilities before and after. Each is drawn anew from plain numbers; the bars carry their figures.
+// Two small charts of the inspector: the output channels that a closed gate moves, and recorded next-token probabilities
+// before and after. Each is drawn anew from plain numbers; the bars carry their figures.
 
-import { CLASS_NAMES } from './definitions.js';
 import { el, svg } from './dom.js';
 import { number, percent } from './format.js';
 import { text } from './text.js';
 
 const WIDTH = 360;
-
-/** @typedef {import('./definitions.js').GateClass} GateClass */
-
-const TOKENS_HEIGHT = 44;
-
-/**
- * One bar a token, upwards for an open gate and downwards for a negative one, on a square-root scale so that a leak is
- * visible beside a wide open gate.
- * @param {{ values: { act: number, gateClass: GateClass }[], selected: number, label: string }} view
- */
-export function unitOverTokens({ values, selected, label }) {
-  const root = (/** @type {number} */ v) => Math.sign(v) * Math.sqrt(Math.abs(v));
-  const highest = Math.max(1, ...values.map(({ act }) => root(act)));
-  const lowest = Math.min(-0.55, ...values.map(({ act }) => root(act)));
-  const zero = (highest / (highest - lowest)) * TOKENS_HEIGHT;
-  const step = WIDTH / values.length;
-  const bars = values.map(({ act, gateClass }, token) => {
-    const size = Math.max(1, (Math.abs(root(act)) / (highest - lowest)) * TOKENS_HEIGHT);
-    return svg('rect', {
-      class: `band-${CLASS_NAMES[gateClass]} bar-outline`,
-      x: token * step + 0.75,
-      width: step - 1.5,
-      y: act < 0 ? zero : zero - size,
-      height: size,
-    });
-  });
-  return svg(
-    'svg',
-    {
-      class: 'unit-tokens',
-      viewBox: `0 -2 ${WIDTH} ${TOKENS_HEIGHT + 4}`,
-      role: 'img',
-      'aria-label': label,
-    },
-    svg('rect', {
-      class: 'here',
-      x: selected * step - 0.5,
-      y: -2,
-      width: step + 1,
-      height: TOKENS_HEIGHT + 4,
-    }),
-    svg('path', { class: 'zero', d: `M0 ${zero}H${WIDTH}` }),
-    ...bars,
-  );
-}
 
 const CHANNEL_ROW = 14;
 const CHANNEL_LABEL = 30;

@@ -15,8 +15,8 @@ const LEVELS = 2 ** (31 - DROPPED_BITS);
 const SIDES = 4;
 const isRight = (/** @type {number} */ side) => side >= 2;
 const isPositive = (/** @type {number} */ side) => side % 2 === 1;
-/** In the table: the threshold lies within the level, so the cell itself has to be asked. */
-const ASK = 255;
+/** In a table: the threshold lies within the level, so the cell itself has to be asked. */
+export const ASK = 255;
 
 /**
  * Each token's |a| in SIDES runs, each ascending; `ends` are the runs' ends within a row. `negative`: units with g < 0.
@@ -83,9 +83,11 @@ export function sizesOf(codes, gate, act, dFf) {
 
 export class CellClasses {
   #filed;
+  /** Beside `#filed`: what is asked for a million times is not looked up in a large object. */
+  #codes;
   #tau;
-  /** The class of each code, or ASK. */
-  #table;
+  /** The class of each code, or ASK. @type {Uint8Array} */
+  table;
 
   /**
    * @param {Filed} filed
@@ -93,8 +95,9 @@ export class CellClasses {
    */
   constructor(filed, tau) {
     this.#filed = filed;
+    this.#codes = filed.codes;
     this.#tau = tau;
-    this.#table = tableFor(tau, filed.shape);
+    this.table = tableFor(tau, filed.shape);
   }
 
   /**
@@ -103,9 +106,9 @@ export class CellClasses {
    * @returns {GateClass}
    */
   at(i) {
-    const { codes, gate, activated, shape } = this.#filed;
-    const found = this.#table[codes[i]];
+    const found = this.table[this.#codes[i]];
     if (found !== ASK) return /** @type {GateClass} */ (found);
+    const { gate, activated, shape } = this.#filed;
     return classOf(gate[i], activated[i], this.#tau, shape);
   }
 

@@ -27,6 +27,8 @@ export class CellGrid {
   #scene = null;
   /** Where the keyboard is. @type {Cell} */
   #active = { token: 0, unit: 0 };
+  /** What the cells around it were made of. @type {unknown[]} */
+  #near = [];
 
   /**
    * @param {HTMLElement} host
@@ -59,11 +61,16 @@ export class CellGrid {
     if (first || !this.#hasFocus()) this.#active = this.#home(scene);
     this.#active.token = Math.min(this.#active.token, tokens - 1);
     this.#active.unit = Math.min(this.#active.unit, scene.numbers.arrived - 1);
+    const { token, unit } = this.#active;
+    const key = [scene.numbers, scene.order, scene.classes, scene.state, token, unit];
+    if (key.every((part, i) => part === this.#near[i])) return;
+    this.#near = key;
     this.#renderNear();
   }
 
   #hasFocus() {
-    return document.activeElement === this.#grid;
+    const root = /** @type {Document | ShadowRoot} */ (this.#grid.getRootNode());
+    return root.activeElement === this.#grid;
   }
 
   /** @param {Scene} scene */

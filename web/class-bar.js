@@ -2,7 +2,7 @@
 // threshold slider (logarithmic, with marks) with its number box.
 
 import { CLASS_NAMES, MARKED_SHARES, MARKED_TAUS, MAX_TAU, MIN_TAU } from './definitions.js';
-import { byId, el } from './dom.js';
+import { byId, choose, el } from './dom.js';
 import { number, percent } from './format.js';
 import { text } from './text.js';
 
@@ -23,7 +23,10 @@ export class ClassBar {
   #slider = /** @type {HTMLInputElement} */ (byId('tau-slider'));
   #marks = /** @type {HTMLSelectElement} */ (byId('tau-mark'));
   #ticks = byId('tau-marks');
-  #marked = '';
+  /** What the marks were made of. */
+  #filled = '';
+  /** @type {number[]} */
+  #marked = [];
   #box = /** @type {HTMLInputElement} */ (byId('tau'));
 
   /**
@@ -56,8 +59,9 @@ export class ClassBar {
   /** @param {{ tau: number, name: string }[]} marks */
   #fillMarks(marks) {
     const key = JSON.stringify(marks);
-    if (key === this.#marked) return;
-    this.#marked = key;
+    if (key === this.#filled) return;
+    this.#filled = key;
+    this.#marked = marks.map(({ tau }) => tau);
     this.#marks.replaceChildren(
       el('option', { value: '' }, text.tauMarks.byHand),
       ...marks.map(({ tau, name }) => el('option', { value: tau }, name)),
@@ -70,8 +74,8 @@ export class ClassBar {
   /** @param {Scene} scene */
   update({ counts, state, numbers, firstCounted }) {
     this.#fillMarks(marksFor(numbers, firstCounted));
-    this.#marks.value = String(state.tau);
-    if (this.#marks.selectedIndex < 0) this.#marks.value = '';
+    const isMark = this.#marked.includes(state.tau);
+    choose(this.#marks, isMark ? String(state.tau) : '');
     this.#note.textContent = classNote(numbers, state.tau);
     const { counts: here, negative } = counts[state.token];
     this.#negative.textContent = String(negative);

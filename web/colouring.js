@@ -1,8 +1,9 @@
 // What the map's colours mean: the class of a gate, or one of its numbers on a scale that is centred on 0 and logarithmic
 // outside a linear middle. Turns a cell into an index of a colour table; heatmap and tile paint from the same table.
 
+import { ASK } from './cell-classes.js';
 import { CLASS_NAMES } from './definitions.js';
-import { filterOf } from './filters.js';
+import { classesShown, filterOf } from './filters.js';
 import { number } from './format.js';
 
 /** @typedef {import('./scene.js').Scene} Scene */
@@ -14,7 +15,8 @@ export const COLOUR_KEYS = ['class', 'a', 'g', 'u', 'h', 'c', 'pi', 'du', 'dg'];
 /**
  * `indexOf`: the place of a cell's colour in `pixels` (as ImageData holds them) and `css`. `limit`: the value at the ends
  * of a continuous scale, null for classes.
- * @typedef {{ pixels: Uint32Array, css: string[], limit: number | null, palette: Palette,
+ * `byCode`: where only the class counts, the same by the code of a cell (cell-classes.js), which may be ASK.
+ * @typedef {{ pixels: Uint32Array, css: string[], limit: number | null, palette: Palette, byCode: Uint8Array | null,
  *   indexOf: (token: number, unit: number) => number }} Colouring
  */
 
@@ -44,6 +46,7 @@ export function colouringOf(scene, palette) {
     css: [...ramp.css, gapCss],
     limit,
     palette,
+    byCode: null,
     indexOf: (token, unit) => {
       if (!isShown(token, unit)) return faint;
       const value = values[token * dFf + unit];
@@ -68,8 +71,19 @@ function classColouring(scene, palette) {
     css: [...palette.css, palette.gapCss],
     limit: null,
     palette,
+    byCode: byCode(scene, faint),
     indexOf: (token, unit) => (isShown(token, unit) ? classes.at(token * dFf + unit) : faint),
   };
+}
+
+/**
+ * @param {Scene} scene
+ * @param {number} faint the place of the colour of what is not shown
+ */
+function byCode({ classes, state }, faint) {
+  const shown = classesShown(state.only);
+  if (shown === null) return null;
+  return classes.table.map((found) => (found === ASK || shown[found] ? found : faint));
 }
 
 /**

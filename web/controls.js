@@ -3,7 +3,7 @@
 
 import { COLOUR_KEYS } from './colouring.js';
 import { ACT_KEYS } from './definitions.js';
-import { byId, el } from './dom.js';
+import { byId, choose, el } from './dom.js';
 import { FILTERS } from './filters.js';
 import { SHIPPED } from './models.js';
 import { SORT_KEYS } from './orders.js';
@@ -68,11 +68,11 @@ export function bindControls({ change, openDialog }) {
       byId('unit-error').textContent = '';
     }
     [units, pinned] = [dFf, state.unit];
-    layer.value = isForeign ? '' : String(state.layer);
-    prompt.value = isForeign ? '' : state.prompt;
-    sort.value = state.sort;
-    colour.value = state.by;
-    only.value = state.only ?? '';
+    choose(layer, isForeign ? '' : String(state.layer));
+    choose(prompt, isForeign ? '' : state.prompt);
+    choose(sort, state.sort);
+    choose(colour, state.by);
+    choose(only, state.only ?? '');
     if (document.activeElement !== unit) unit.value = state.unit === null ? '' : String(state.unit);
   };
   layer.addEventListener('change', () => {

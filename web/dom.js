@@ -55,3 +55,12 @@ export function byId(id) {
   if (node === null) throw new Error(`index.html has no #${id}`);
   return node;
 }
+
+/**
+ * To choose what is chosen already would have the browser look for it again, in every frame.
+ * @param {HTMLSelectElement} select
+ * @param {string} value
+ */
+export function choose(select, value) {
+  if (select.value !== value) select.value = value;
+}

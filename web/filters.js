@@ -30,18 +30,27 @@ export function filterOf(scene) {
   const { up, gate, dFf } = scene.numbers;
   const { classes } = scene;
   if (only === null) return () => true;
-  if (only === 'closed') return (token, unit) => classes.at(token * dFf + unit) <= CROSSING;
+  const ofClass = classesShown(only);
+  if (ofClass !== null) return (token, unit) => ofClass[classes.at(token * dFf + unit)];
   if (only === 'top100') return topByToken(scene);
   if (only.startsWith(ALWAYS)) return alwaysIn(scene, only.slice(ALWAYS.length));
-  if (/^[pm]{2}$/.test(only)) {
-    const [g, u] = [...only].map((sign) => sign === 'm');
-    return (token, unit) => {
-      const i = token * dFf + unit;
-      return gate[i] < 0 === g && up !== null && up[i] < 0 === u;
-    };
-  }
+  const [g, u] = [...only].map((sign) => sign === 'm');
+  return (token, unit) => {
+    const i = token * dFf + unit;
+    return gate[i] < 0 === g && up !== null && up[i] < 0 === u;
+  };
+}
+
+/**
+ * Which classes are shown; null: it is not the class that decides.
+ * @param {Filter | null} only
+ * @returns {boolean[] | null}
+ */
+export function classesShown(only) {
+  if (only === 'closed') return CLASS_NAMES.map((_, gateClass) => gateClass <= CROSSING);
+  if (only === null) return CLASS_NAMES.map(() => true);
   const wanted = /** @type {readonly string[]} */ (CLASS_NAMES).indexOf(only);
-  return (token, unit) => classes.at(token * dFf + unit) === wanted;
+  return wanted < 0 ? null : CLASS_NAMES.map((_, gateClass) => gateClass === wanted);
 }
 
 /** Of layers: which cells are among their token's TOP. @type {WeakMap<Float32Array, Uint8Array>} */

@@ -2,6 +2,7 @@
 // screen reader's grid lie over it (cell-grid.js). The backing store has one pixel a unit, so a screen that is narrower
 // averages neighbours and a denser one shows each unit.
 
+import { ASK } from './cell-classes.js';
 import { el } from './dom.js';
 
 /** Height of the whole map in CSS pixels, as far as whole pixels a row allow. */
@@ -13,6 +14,10 @@ const MAX_COLUMNS = 4096;
 
 /** @typedef {import('./scene.js').Scene} Scene */
 /** @typedef {import('./colouring.js').Colouring} Colouring */
+/**
+ * The unit of every column, and its code, which lie here in the order of the map's pixels: [tokens, columns].
+ * @typedef {{ order: Uint32Array, numbers: Scene['numbers'], units: Uint32Array, codes: Uint16Array }} Columns
+ */
 
 export class Heatmap {
   #canvas = el('canvas', { class: 'map-canvas', 'aria-hidden': 'true' });
@@ -30,8 +35,8 @@ export class Heatmap {
   #rowHeight = MIN_ROW;
   /** Of the host; watched, for to ask is dear while other views are changing the page. */
   #width = 0;
-  /** @type {{ order: Uint32Array, numbers: Scene['numbers'], units: Uint32Array } | null} */
-  #binned = null;
+  /** What is in the columns of each token. @type {Columns | null} */
+  #columns = null;
 
   /** @param {HTMLElement} host a positioned box */
   constructor(host) {
@@ -79,7 +84,7 @@ export class Heatmap {
    * @param {Scene} scene
    * @param {Colouring} colouring
    */
-  #paint(scene, { pixels: colours, indexOf, palette }) {
+  #paint(scene, { pixels: colours, indexOf, byCode, palette }) {
     const { tokens, dFf } = scene.numbers;
     const columns = Math.min(dFf, MAX_COLUMNS);
     const rowHeight = Math.max(MIN_ROW, Math.min(MAX_ROW, Math.floor(TARGET_HEIGHT / tokens)));
@@ -88,14 +93,16 @@ export class Heatmap {
     const before = this.#image;
     const image = this.#imageOf(columns, this.#rowHeight * tokens);
     const pixels = new Uint32Array(image.data.buffer);
-    const shown = this.#shownUnits(scene, columns);
+    const { units, codes } = this.#columnsOf(scene, columns);
     const filled = Math.ceil(scene.order.length / (dFf / columns));
     if (!isOld || image !== before || filled < columns) pixels.fill(palette.gap);
     for (let token = 0; token < tokens; token++) {
       const top = token * this.#rowHeight * columns;
-      const row = shown === scene.order ? 0 : token * columns;
+      const row = token * columns;
       for (let column = 0; column < filled; column++) {
-        pixels[top + column] = colours[indexOf(token, shown[row + column])];
+        const known = byCode === null ? ASK : byCode[codes[row + column]];
+        const colour = known === ASK ? indexOf(token, units[row + column]) : known;
+        pixels[top + column] = colours[colour];
       }
       for (let line = 1; line < this.#rowHeight - 1; line++) {
         pixels.copyWithin(top + line * columns, top, top + columns);
@@ -125,18 +132,22 @@ export class Heatmap {
   }
 
   /**
-   * The unit of every column: one row for all tokens where each unit has a column of its own, else a row a token. Only a new
-   * order or new numbers change it.
+   * Only a new order or new numbers change it.
    * @param {Scene} scene
    * @param {number} columns
+   * @returns {Columns}
    */
-  #shownUnits(scene, columns) {
-    if (scene.numbers.dFf <= columns) return scene.order;
-    if (this.#binned?.order !== scene.order || this.#binned.numbers !== scene.numbers) {
-      const { order, numbers } = scene;
-      this.#binned = { order, numbers, units: strongestUnits(scene, columns) };
+  #columnsOf(scene, columns) {
+    const { order, numbers } = scene;
+    if (this.#columns?.order === order && this.#columns.numbers === numbers) return this.#columns;
+    const units = strongestUnits(scene, columns);
+    const codes = new Uint16Array(units.length);
+    for (let place = 0; place < units.length; place++) {
+      const token = Math.floor(place / columns);
+      codes[place] = numbers.codes[token * numbers.dFf + units[place]];
     }
-    return this.#binned.units;
+    this.#columns = { order, numbers, units, codes };
+    return this.#columns;
   }
 
   /** @param {Scene} scene */
@@ -167,15 +178,15 @@ function strongestUnits({ numbers, order }, columns) {
   const strongest = new Uint32Array(tokens * columns);
   const perColumn = dFf / columns;
   for (let token = 0; token < tokens; token++) {
-    let column = -1;
-    let most = -1;
-    for (let k = 0; k < order.length; k++) {
-      const next = Math.floor(k / perColumn);
-      const size = Math.abs(activated[token * dFf + order[k]]);
-      if (next === column && size <= most) continue;
-      column = next;
-      most = size;
-      strongest[token * columns + column] = order[k];
+    const row = token * dFf;
+    for (let column = 0; column < columns; column++) {
+      const first = Math.ceil(column * perColumn);
+      const end = Math.min(order.length, Math.ceil((column + 1) * perColumn));
+      let best = order[first];
+      for (let k = first + 1; k < end; k++) {
+        if (Math.abs(activated[row + order[k]]) > Math.abs(activated[row + best])) best = order[k];
+      }
+      strongest[token * columns + column] = best;
     }
   }
   return strongest;

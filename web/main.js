@@ -21,7 +21,7 @@ import { NOTHING_HELD, openingState } from './state.js';
 import { StateStore, within } from './state-store.js';
 import { Subject } from './subject.js';
 import { actName, text } from './text.js';
-import { hideParts, Views } from './views.js';
+import { Views } from './views.js';
 import { WholeLayer } from './whole-layer.js';
 
 /** @typedef {import('./state.js').State} State */
@@ -319,7 +319,7 @@ class Page {
     const { layer, reading, model } = this.#numbers ?? this.#about();
     this.#views.place(layer, reading, model);
     this.#showControls(this.#state, this.#subject.foreign !== null, this.#numbers?.dFf ?? 0);
-    hideParts(this.#state.hide);
+    this.#views.leaveOut(this.#state.hide);
     this.#lesson.update(this.#state.lesson);
     if (this.#numbers === null || this.#state.lesson !== null) return;
     const { tokens, dFf } = this.#numbers;

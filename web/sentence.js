@@ -2,7 +2,7 @@
 // this file fills them and keeps what they show in step. A polite live region repeats the sentence once things rest.
 
 import { CROSSING, LEAKING, OPEN, SHUT } from './definitions.js';
-import { byId, el } from './dom.js';
+import { byId, choose, el } from './dom.js';
 import { percent } from './format.js';
 import { text } from './text.js';
 
@@ -36,7 +36,7 @@ export class Sentence {
   update({ numbers, counts, state, isWhole }, { layer, cost }) {
     const { pieces, dFf, arrived } = numbers;
     this.#fillTokens(pieces);
-    this.#token.value = String(state.token);
+    choose(this.#token, String(state.token));
     const here = counts[state.token];
     const closed = percent((here.counts[SHUT] + here.counts[CROSSING]) / here.units);
     const leaking = percent(here.counts[LEAKING] / here.units);

@@ -1,6 +1,7 @@
 // Holds the page's state and keeps the address bar in step with it: a slide replaces the entry, a step adds one to come
 // back to. What a change means for what is loaded is the listener's business (main.js).
 
+import { AddressBar } from './address-bar.js';
 import { formatHash, NOTHING_HELD, parseHash } from './state.js';
 
 /** @typedef {import('./state.js').State} State */
@@ -21,6 +22,7 @@ export class StateStore {
   /** @type {[string, string][]} */
   #unknown;
   #onChange;
+  #address = new AddressBar();
 
   /** @param {(before: State) => void} onChange */
   constructor(onChange) {
@@ -42,8 +44,8 @@ export class StateStore {
     const elsewhere = patch.token !== undefined && patch.token !== before.token;
     if (elsewhere && patch.closed === undefined) Object.assign(this.state, NOTHING_HELD);
     const address = formatHash(this.state, this.#unknown);
-    if (isStep && address !== location.hash) history.pushState(null, '', address);
-    else history.replaceState(null, '', address);
+    if (isStep) this.#address.push(address);
+    else this.#address.replace(address);
     this.#onChange(before);
   }
 
@@ -65,13 +67,13 @@ export class StateStore {
   }
 
   #adopt() {
-    const before = this.state;
-    const { state, notices } = parseHash(location.hash);
     // A jump within the page, such as the skip link's, names no state: it must not lose the one that is there.
     if (location.hash !== '' && !location.hash.includes('=')) {
       history.replaceState(null, '', formatHash(this.state, this.#unknown));
       return;
     }
+    const before = this.state;
+    const { state, notices } = parseHash(location.hash);
     this.state = state;
     this.notices = notices;
     this.#onChange(before);

@@ -15,6 +15,7 @@ const EVEN_FROM = 0.9;
 /** @typedef {import('./scene.js').Scene} Scene */
 /** @typedef {import('./scene.js').Cell} Cell */
 /** @typedef {import('./colouring.js').Colouring} Colouring */
+/** Places of the order, `to` not among them. @typedef {{ from: number, to: number }} Run */
 
 export class Tile {
   #host;
@@ -125,20 +126,18 @@ export class Tile {
     const { token } = scene.state;
     const gap = this.#cell >= 5 ? 1 : 0;
     const size = this.#cell - gap;
-    /** Places by colour: setting a colour costs more than a square. @type {number[][]} */
-    const places = css.map(() => []);
-    for (let k = 0; k < scene.order.length; k++) places[indexOf(token, scene.order[k])].push(k);
-    places.forEach((inColour, colour) => {
+    const runs = this.#runsOf(scene.order, (unit) => indexOf(token, unit), css.length, gap === 0);
+    runs.forEach((ofColour, colour) => {
       context.fillStyle = css[colour];
-      for (const k of inColour) {
-        const column = k % this.#columns;
+      for (const { from, to } of ofColour) {
+        const column = from % this.#columns;
         const x = this.#lefts[column];
-        const y = Math.floor(k / this.#columns) * this.#cell;
-        context.fillRect(x, y, this.#lefts[column + 1] - x - gap, size);
+        const y = Math.floor(from / this.#columns) * this.#cell;
+        context.fillRect(x, y, this.#lefts[column + to - from] - x - gap, size);
       }
     });
     if (scene.state.by === 'class' && size >= 4)
-      this.#dot(context, palette.mark, places[SHUT], size, gap);
+      this.#dot(context, palette.mark, runs[SHUT], size, gap);
     for (const unit of scene.shut) {
       const { x, y, width } = this.#placeOf(scene.columnOf[unit]);
       context.fillStyle = palette.css[SHUT];
@@ -148,18 +147,46 @@ export class Tile {
   }
 
   /**
+   * Places by colour, for setting a colour costs more than a square. Neighbours of one colour in a row make one run where no
+   * gap is between squares.
+   * @param {Uint32Array} order
+   * @param {(unit: number) => number} colourOf
+   * @param {number} colours
+   * @param {boolean} joins
+   */
+  #runsOf(order, colourOf, colours, joins) {
+    /** @type {Run[][]} */
+    const runs = Array.from({ length: colours }, () => []);
+    /** @type {Run | null} */
+    let run = null;
+    let inColour = -1;
+    for (let k = 0; k < order.length; k++) {
+      const colour = colourOf(order[k]);
+      if (run !== null && joins && colour === inColour && k % this.#columns !== 0) run.to++;
+      else {
+        run = { from: k, to: k + 1 };
+        runs[colour].push(run);
+        inColour = colour;
+      }
+    }
+    return runs;
+  }
+
+  /**
    * Tells shut gates from crossing ones.
    * @param {CanvasRenderingContext2D} context
    * @param {string} colour
-   * @param {number[]} places
+   * @param {Run[]} runs
    * @param {number} size
    * @param {number} gap
    */
-  #dot(context, colour, places, size, gap) {
+  #dot(context, colour, runs, size, gap) {
     context.fillStyle = colour;
-    for (const k of places) {
-      const { x, y, width } = this.#placeOf(k);
-      context.fillRect(x + (width - gap) / 2 - 1, y + size / 2 - 1, 2, 2);
+    for (const { from, to } of runs) {
+      for (let k = from; k < to; k++) {
+        const { x, y, width } = this.#placeOf(k);
+        context.fillRect(x + (width - gap) / 2 - 1, y + size / 2 - 1, 2, 2);
+      }
     }
   }
 

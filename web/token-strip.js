@@ -13,6 +13,9 @@ export class TokenStrip {
   #items = [];
   /** @type {Scene | null} */
   #scene = null;
+  #selected = -1;
+  /** @type {number | null} */
+  #hovered = null;
   #onSelect;
 
   /**
@@ -23,6 +26,10 @@ export class TokenStrip {
     this.#host = host;
     this.#onSelect = onSelect;
     host.addEventListener('keydown', (event) => this.#onKey(event));
+    host.addEventListener('pointerover', ({ target }) => {
+      const button = /** @type {Element} */ (target).closest('button');
+      if (button !== null) button.title = button.getAttribute('aria-label') ?? '';
+    });
   }
 
   /** @param {Scene} scene */
@@ -30,16 +37,30 @@ export class TokenStrip {
     const before = this.#scene;
     this.#scene = scene;
     const { pieces } = scene.numbers;
-    if (before === null || pieces.join('\0') !== before.numbers.pieces.join('\0'))
+    if (
+      before?.numbers !== scene.numbers &&
+      pieces.join('\0') !== before?.numbers.pieces.join('\0')
+    )
       this.#build(pieces);
     if (before === null || before.counts !== scene.counts) this.#updateBars(scene);
-    this.#items.forEach(({ button }, token) => {
-      const selected = token === scene.state.token;
-      button.setAttribute('aria-pressed', String(selected));
-      button.tabIndex = selected ? 0 : -1;
-      button.classList.toggle('is-hover', token === scene.hover?.token);
+    const hovered = scene.hover?.token ?? null;
+    if (hovered !== this.#hovered) {
+      this.#items[this.#hovered ?? -1]?.button.classList.remove('is-hover');
+      this.#items[hovered ?? -1]?.button.classList.add('is-hover');
+      this.#hovered = hovered;
+    }
+    if (this.#selected !== scene.state.token) this.#select(scene.state.token);
+  }
+
+  /** @param {number} token */
+  #select(token) {
+    const items = [this.#items[this.#selected], this.#items[token]];
+    items.forEach((item, i) => {
+      item?.button.setAttribute('aria-pressed', String(i === 1));
+      if (item !== undefined) item.button.tabIndex = i === 1 ? 0 : -1;
     });
-    if (before?.state.token !== scene.state.token) this.#reveal(scene.state.token);
+    this.#selected = token;
+    this.#reveal(token);
   }
 
   /** @param {string[]} pieces */
@@ -50,11 +71,13 @@ export class TokenStrip {
       );
       const bar = el('span', { class: 'bar', 'aria-hidden': 'true' }, closed, leaking, open);
       const label = el('span', { class: 'piece' }, piece);
-      const button = el('button', { type: 'button', class: 'token' }, label, bar);
+      const attributes = { type: 'button', class: 'token', tabindex: -1, 'aria-pressed': 'false' };
+      const button = el('button', attributes, label, bar);
       button.addEventListener('click', () => this.#onSelect(token));
       return { button, closed, leaking, open };
     });
     this.#host.replaceChildren(...this.#items.map(({ button }) => button));
+    [this.#selected, this.#hovered] = [-1, null];
   }
 
   /** On a phone the strip is one line that scrolls: the selected token is brought to its middle. @param {number} token */
@@ -82,7 +105,6 @@ export class TokenStrip {
         negative: count.negative,
       });
       item.button.setAttribute('aria-label', label);
-      item.button.title = label;
     });
   }
 

@@ -53,6 +53,7 @@ export class Views {
   #colouring = null;
   /** What it was made for. @type {unknown[]} */
   #coloured = [];
+  #leftOut = '';
   #sentence = new Sentence();
   #heatmap = new Heatmap(byId('map'));
   #actBanner;
@@ -113,6 +114,18 @@ export class Views {
   /** The scheme has changed, and the colours with it. */
   recolour() {
     this.#palette = readPalette();
+  }
+
+  /**
+   * Leaves out what a teacher's link names.
+   * @param {string[]} hide
+   */
+  leaveOut(hide) {
+    if (this.#leftOut === hide.join()) return;
+    this.#leftOut = hide.join();
+    for (const node of document.querySelectorAll('[data-part]')) {
+      node.classList.toggle('is-left-out', hide.includes(node.getAttribute('data-part') ?? ''));
+    }
   }
 
   /**
@@ -186,14 +199,4 @@ function captionScale(limit, by) {
   byId('scale').hidden = limit === null;
   byId('scale').classList.toggle('is-positive', by === 'c');
   if (limit !== null) [low.textContent, high.textContent] = scaleFigures(limit, by);
-}
-
-/**
- * Leaves out what a teacher's link names.
- * @param {string[]} hide
- */
-export function hideParts(hide) {
-  for (const node of document.querySelectorAll('[data-part]')) {
-    node.classList.toggle('is-left-out', hide.includes(node.getAttribute('data-part') ?? ''));
-  }
 }
