@@ -249,7 +249,7 @@ export const OTHER_FAULTS = [
     replace:
       'return v_select(z == z, v_select(z > v_splat(highest), z, held / (e + unshift) * unshift), v_splat(0));',
     test: 'goldens.test.js',
-    title: "llama_one_nan_token: the trace shows Hugging Face's gate, act, up, hidden and output",
+    title: "llama_one_nan_token: the trace shows Hugging Face's gate, act, up and hidden",
   },
   {
     name: 'BF16 is cut off instead of rounded',
