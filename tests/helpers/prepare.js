@@ -3,7 +3,7 @@
 //   compiler  a C compiler with sanitizers                  float64   the test build of the module in double
 //   browser   a Chromium                                    relaxed   the modules for relaxed SIMD, where that can be built
 //   peers     what the bench measures against              threads   the module on shared memory
-//   engines   Firefox, and WebKit with a virtual screen
+//   engines   Firefox, and WebKit with a virtual screen      valgrind  what test:native runs under besides sanitizers
 // A second run finds everything in place and does nothing.
 
 import { createHash } from 'node:crypto';
@@ -52,6 +52,10 @@ const steps = {
     if (findSanitizingCompilers().length === 0) {
       aptInstall(['gcc', 'libc6-dev'], 'run the native tests under sanitizers');
     }
+  },
+  valgrind() {
+    if (findProgram(['valgrind']) === null)
+      aptInstall(['valgrind'], 'look for reads of uninitialized memory');
   },
   browser() {
     if (findBrowser() === null) aptInstall(['chromium'], 'test the page in a browser');

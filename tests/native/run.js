@@ -1,6 +1,7 @@
 // Builds the programs of tests/native with all of src/core but its wasm boundary, and runs them.
-// As a program (npm run test:native) it runs every test_*.c under sanitizers with every compiler here;
-// tests/native.test.js does so with the first one. A file without main is support, linked into each program.
+// As a program (npm run test:native) it runs every test_*.c under sanitizers with every compiler here, then those that compute under
+// valgrind, which also sees what was never written; tests/native.test.js runs the sanitizers of the first compiler.
+// A file without main is support, linked into each program.
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -90,20 +91,45 @@ export function output(program, args) {
   return stdout + stderr;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+/** Goldens, odd shapes from 1 to 33, and threads. The optimized programs are looked at: those that would be shipped. */
+const UNDER_VALGRIND = ['goldens', 'forward', 'gradients', 'linear', 'store', 'quant', 'team'];
+
+/** @param {string} compiler @param {string} source @param {string[]} flags @returns {string} what it printed */
+function runUnderValgrind(compiler, source, flags) {
+  const program = buildNative(compiler, source, 'fast', [...flags, '-g']);
+  return output('valgrind', ['--quiet', '--error-exitcode=99', '--leak-check=full', program]);
+}
+
+/** Runs everything and prints what failed whole. @returns {number} how many failed */
+function runAll() {
   let failed = 0;
-  for (const compiler of findSanitizingCompilers()) {
-    for (const [precision, flags] of Object.entries(PRECISIONS)) {
+  const attempt = (/** @type {string} */ what, /** @type {() => string} */ run) => {
+    try {
+      console.log(`ok   ${what}\n${run().trimEnd()}`);
+    } catch (error) {
+      failed += 1;
+      console.log(`FAIL ${what}\n${error instanceof Error ? error.message : error}`);
+    }
+  };
+  const compilers = findSanitizingCompilers();
+  for (const [precision, flags] of Object.entries(PRECISIONS)) {
+    for (const compiler of compilers) {
       for (const source of nativeTests()) {
         const what = `${compiler} ${precision} ${source}`;
-        try {
-          console.log(`ok   ${what}\n${runNativeTest(compiler, source, flags).trimEnd()}`);
-        } catch (error) {
-          failed += 1;
-          console.log(`FAIL ${what}\n${error instanceof Error ? error.message : error}`);
-        }
+        attempt(what, () => runNativeTest(compiler, source, flags));
       }
     }
+    for (const name of UNDER_VALGRIND) {
+      const source = `tests/native/test_${name}.c`;
+      const what = `valgrind ${compilers[0]} ${precision} ${source}`;
+      attempt(what, () => runUnderValgrind(compilers[0], source, flags));
+    }
   }
+  return failed;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const failed = runAll();
+  console.log(failed === 0 ? 'all passed' : `${failed} failed`);
   if (failed > 0) process.exitCode = 1;
 }

@@ -142,7 +142,7 @@ static void load(golden *g, const char *file_name) {
     g->mlp.activation = activation_of(g);
     g->tokens = (int32_t)(count_of(find(g, "x")) / g->mlp.d);
     const float NORMAL_QUANTILE_95 = 1.6448536f; /* single, as transformers has it */
-    g->mlp.sparse = strncmp(metadata_after(g, "\"activation_sparsity\": "), "0.95", 4) == 0;
+    g->mlp.sparse = strtod(metadata_after(g, "\"activation_sparsity\": "), NULL) == 0.95;
     g->mlp.cutoff = g->mlp.sparse ? (real)NORMAL_QUANTILE_95 : 0;
 }
 
