@@ -2,7 +2,7 @@
 // refused by name. The network's misbehaviour is in faults.test.js and network.test.js, the families' values in families.test.js.
 
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
@@ -161,6 +161,36 @@ test('a file on disk that is replaced between reads is read anew or refused, nev
   assert.deepEqual((await checkpoint.read('t')).data, pattern(100_000, 2));
 });
 
+test('a file on disk that has grown is read anew also where its date says nothing of it', async () => {
+  const path = join(folder, 'growing.safetensors');
+  const version = (/** @type {number} */ length) =>
+    makeSafetensors({ t: { dtype: 'U8', shape: [length], data: pattern(length, length) } });
+  const write = (/** @type {number} */ length) => {
+    writeFileSync(path, version(length));
+    utimesSync(path, 1000, 1000);
+  };
+  write(100_000);
+  const checkpoint = await open(path);
+  write(100_001);
+  const error = await failure(checkpoint.read('t'));
+  assert.match(error.message, /replaced while it was read, and t is another tensor now/);
+});
+
+test('a file that turns out shorter than it said is begun anew, and is an error if that goes on', async () => {
+  class Shrinking extends Blob {
+    left = 1;
+    /** @override @param {number} [begin] @param {number} [end] */
+    slice(begin, end) {
+      return this.left-- > 0 ? super.slice(begin, Number(end) - 1) : super.slice(begin, end);
+    }
+  }
+  const blob = new Shrinking([single]);
+  assert.equal((await open(blob)).mlps.length, 1);
+  blob.left = Infinity;
+  const error = await failure(open(blob));
+  assert.match(error.message, /has become shorter; it changed again after a fresh start/);
+});
+
 test('org/name and org/name@revision are Hub ids; a dot in a name is no file extension', async () => {
   for (const [id, prefix, revision] of [
     ['HuggingFaceTB/SmolLM2-1.7B', '/HuggingFaceTB/SmolLM2-1.7B/resolve/main/', 'main'],
@@ -223,7 +253,7 @@ test('what is no source is refused in words', async () => {
 
 test('a Response is read within the budget, breaks off in words, and heeds an abort', async () => {
   const large = await failure(open(new Response(single), { maxBytes: 100 }));
-  assert.match(large.message, /passes the budget of 100 bytes/);
+  assert.match(large.message, /^Response: passes the budget of 100 bytes/);
   const broken = new ReadableStream({
     pull: (controller) => controller.error(new Error('cable cut')),
   });

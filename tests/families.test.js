@@ -17,7 +17,7 @@ const EXPERTS = 3;
 
 /** @type {FamilyGolden[]} */
 const goldens = readJson('goldens/index.json').families;
-/** @type {{ family: string, mlps: { prefix: string, expert: number | null }[] }[]} */
+/** @type {{ family: string, mlps: { prefix: string, expert: number | null, layer?: number }[] }[]} */
 const rows = readJson('goldens/family-rows.json').rows;
 /** @type {Record<string, Buffer>} */
 const files = {};
@@ -100,9 +100,10 @@ for (const { family, kind, layers } of goldens) {
 
 for (const { family, mlps } of rows) {
   const io = readSafetensors(`${ROWS}/${family}/mlp_io.safetensors`);
-  test(`${family}: every MLP and expert from its folder, by prefix and expert`, async () => {
-    for (const { prefix, expert } of mlps) {
-      const mlp = await load(family, expert === null ? { prefix } : { prefix, expert });
+  test(`${family}: every MLP and expert from its folder, by prefix, layer and expert`, async () => {
+    for (const { prefix, expert, layer } of mlps) {
+      const which = layer === undefined ? { prefix } : { layer };
+      const mlp = await load(family, expert === null ? which : { ...which, expert });
       const y = values(io, expert === null ? `${prefix}/y` : `${prefix}/expert.${expert}.y`);
       assertClose(mlp.forward(values(io, `${prefix}/x`)), y, prefix);
       mlp.dispose();
@@ -120,6 +121,36 @@ test('gpt_oss: every expert is listed as it is stored, with its limit, shift and
     assert.deepEqual(variant, { limit: 7, upShift: 1 });
     assert.equal(refusal, null);
   }
+});
+
+test('zamba2: a block that layers share is listed once for each of them, and loads with the adapter of that layer', async () => {
+  const url = `${server.origin}/zamba2/`;
+  const { mlps } = await openCheckpoint(url, { runtime });
+  const blocks = [1, 3].map((n) => `model.layers.${n}.shared_transformer.feed_forward`);
+  assert.deepEqual(
+    mlps.map(({ layer, prefix, refusal }) => [layer, prefix, refusal]),
+    [
+      [1, blocks[0], null],
+      [4, blocks[0], null],
+      [3, blocks[1], null],
+    ],
+  );
+  const used = runtime.bytesUsed;
+  const mlp = await load('zamba2', { layer: 4 });
+  const { tensors } = /** @type {{ tensors: string[] }} */ (mlp.source);
+  assert.ok(tensors.includes(`${blocks[0]}.gate_up_proj_adapter_list.2.1.weight`));
+  mlp.dispose();
+  assert.equal(runtime.bytesUsed, used);
+  // Another adapter is another MLP, and no adapter at all is none of the model's.
+  const unconfigured = openCheckpoint(`${server.origin}/zamba2/model.safetensors`, {
+    runtime,
+    config: {},
+  });
+  const plain = { prefix: blocks[0], fused: /** @type {const} */ ('gate-up'), transposed: false };
+  await assert.rejects(GatedMLP.fromCheckpoint(await unconfigured, plain), {
+    code: 'ERR_UNSUPPORTED',
+    message: /gate_up_proj_adapter_list\.0\.0\.weight, adapters of each layer/,
+  });
 });
 
 test('every naming that is claimed as supported has a golden of the family itself', () => {

@@ -249,6 +249,23 @@ test('experts of gpt-oss without a config are refused, not computed by the plain
   assert.deepEqual(told.variant, { limit: 7, upShift: 1 });
 });
 
+test('an adapter that does not fit its block, or is not there whole, is refused with all shapes', async () => {
+  const config = { model_type: 'zamba2', hybrid_layer_ids: [0], hidden_act: 'gelu' };
+  const list = `${MODULE}.gate_up_proj_adapter_list.0`;
+  const rank = 2;
+  const first = filled([rank, D]);
+  for (const second of [filled([2 * F, rank + 1]), filled([F, rank]), null]) {
+    /** @type {Tensors} */
+    const tensors = { ...fusedLayer(), [`${list}.0.weight`]: first };
+    if (second) tensors[`${list}.1.weight`] = second;
+    const error = await failure(load(tensors, config));
+    assert.equal(error.code, 'ERR_UNSUPPORTED');
+    assert.match(error.message, /0\.0\.weight \[2,8\], .*0\.1\.weight \[.*\]: not the adapter of/);
+  }
+  const tensors = { [`${list}.0.weight`]: first, [`${list}.1.weight`]: filled([2 * F, rank]) };
+  assert.equal((await load({ ...fusedLayer(), ...tensors }, config)).dtype, 'float32');
+});
+
 test("Phi-4's audio tower is up-first in spite of its name, its text gate-first", async () => {
   const audio = Object.fromEntries(
     Object.entries(fusedLayer()).map(([name, t]) => [

@@ -35,10 +35,10 @@ import { MOST_EXPERTS, partsOf, shapesOf } from './placement.js';
  * @property {import('./variant.js').Variant | null} variant what it computes besides the plain formula, or null
  * @property {string | null} refusal why it cannot be loaded, or null
  */
-/** @typedef {{ mlp: FoundMLP, error: GatedMLPError | null, parts: Part[] }} Description */
+/** @typedef {{ mlp: FoundMLP, error: GatedMLPError | null, parts: Part[], adapter: import('./adapters.js').Adapter | null }} Description */
 
 /**
- * One description, or one for each expert of a stack.
+ * One description, or one for each expert of a stack, or for each layer that shares the block.
  * @param {Group} group
  * @param {Contents} contents
  * @param {Hints} hints
@@ -46,11 +46,47 @@ import { MOST_EXPERTS, partsOf, shapesOf } from './placement.js';
  */
 export function describe(group, contents, hints) {
   const stacked = group.naming.expertsByRows ? unstackRows(group, contents) : contents;
+  const adapted = describeAdapted(group, contents, hints);
+  if (adapted.length > 0) return adapted;
   const down = /** @type {Tensor} */ (stacked.tensors.get(group.names.down));
   const [experts] = down.shape;
   if (down.shape.length !== 3 || experts > MOST_EXPERTS)
     return [describeOne(group, group.expert, stacked, hints)];
   return Array.from({ length: experts }, (_, expert) => describeOne(group, expert, stacked, hints));
+}
+
+/**
+ * The block of several layers with the adapter of each, in their order.
+ * @param {Group} group
+ * @param {Contents} contents
+ * @param {Hints} hints
+ * @returns {Description[]}
+ */
+function describeAdapted(group, contents, hints) {
+  const { hybrid_layer_ids: layers } = configFor(contents.config, group.module).config;
+  const list = Array.isArray(layers) ? layers : [];
+  return list.flatMap((layer, i) => {
+    const [first, second] = [0, 1].map(
+      (k) => `${group.module}.gate_up_proj_adapter_list.${i}.${k}.weight`,
+    );
+    if (!contents.has(first)) return [];
+    const { error, mlp, ...rest } = describeOne({ ...group, layer }, null, contents, hints);
+    const [a, b] = [first, second].map((name) => contents.tensors.get(name)?.shape);
+    const rank = a?.[0] ?? 0;
+    const fits = String([a, b]) === String([rank, mlp.d, 2 * mlp.dFf, rank]);
+    const wrong = fits
+      ? null
+      : unsupported(
+          `${first} [${a}], ${second} [${b}]: not the adapter of ${group.module}, or not opened with it`,
+        );
+    const refusal = mlp.refusal ?? wrong?.message ?? null;
+    return {
+      ...rest,
+      mlp: { ...mlp, refusal },
+      error: error ?? wrong,
+      adapter: { layer, first, second, rank },
+    };
+  });
 }
 
 /**
@@ -120,6 +156,7 @@ function describeOne(group, expert, contents, hints) {
     },
     error,
     parts,
+    adapter: null,
   };
 }
 

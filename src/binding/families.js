@@ -94,6 +94,7 @@ export const NAMINGS = [
       ['phi3 phi3_v phi4mm phi4_multimodal', 'gate-up', 'phi3'],
       ['glm glm4 glm4v glm4v_text glm_ocr glm_ocr_text', 'gate-up', 'glm'],
       ['minimax_m3_vl minimax_m3_vl_text', 'gate-up', 'minimax_m3_in_memory'],
+      ['zamba2', 'gate-up', 'zamba2'],
     ],
   ),
   fused('ModernBERT', ['Wi', 'Wo'], [['modernbert modernbert-decoder', 'gate-up', 'modernbert']]),
@@ -218,6 +219,11 @@ export const OTHER_FORMULAS = [
     ),
   },
   { words: 'a learned scale of the output', marks: ['global_scale'] },
+  {
+    words: 'adapters of each layer that shares these weights (pass their { config })',
+    marks: [0, 1, 2, 3].map((i) => `gate_up_proj_adapter_list.${i}.0.weight`),
+    unlessConfigured: true,
+  },
   {
     words: 'biases of stacked experts, as gpt-oss has them (pass its { config })',
     marks: ['gate_up_proj_bias'],

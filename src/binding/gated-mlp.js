@@ -9,6 +9,7 @@ import { GatePreview } from './gate-preview.js';
 import { freeIfAlive, GateTrace, layoutOf } from './gate-trace.js';
 import { heldCode, heldFor, nativeDtype, storedDtype } from './held-dtype.js';
 import { elements, layGradients, layTrace } from './layout.js';
+import { Linear } from './linear.js';
 import { loader, openCheckpoint } from './loader.js';
 import { PCG32 } from './pcg32.js';
 import { defaultRuntime, wasmOf } from './runtime.js';
@@ -117,11 +118,13 @@ export class GatedMLP {
   static async fromCheckpoint(checkpoint, options = {}) {
     const { signal, onProgress, onGateRows } = options;
     signal?.throwIfAborted();
-    const { resolveMLP, streamTensors } = await loader();
+    const { addAdapter, resolveMLP, streamTensors } = await loader();
     const found = resolveMLP(checkpoint, options);
     const home = options.runtime ?? checkpoint.runtime;
-    const dtype = options.dtype ?? heldFor(found.parts, nativeDtype(wasmOf(home)));
-    const preview = found.variant?.sparsity ? undefined : onGateRows;
+    const { adapter } = found;
+    const native = nativeDtype(wasmOf(home));
+    const dtype = options.dtype ?? (adapter ? native : heldFor(found.parts, native));
+    const preview = found.variant?.sparsity || adapter ? undefined : onGateRows;
     const source = { ...found.source, actSource: found.actSource };
     const mlp = new GatedMLP(
       home,
@@ -145,6 +148,7 @@ export class GatedMLP {
               preview(new GatePreview(rows, (x) => mlp.#gates(x, rows)));
           }),
       );
+      if (adapter) await addAdapter(checkpoint, mlp, adapter, Linear, signal);
     } catch (error) {
       mlp.dispose();
       throw error;

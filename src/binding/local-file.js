@@ -2,7 +2,6 @@
 // and a path where the runtime has a file system. Read by position, never whole.
 
 import { GatedMLPError, wordsOf } from './errors.js';
-import { endsEarly } from './file-identity.js';
 import { FileReplaced } from './retry.js';
 
 /** @typedef {import('./http.js').ReadRequest} ReadRequest */
@@ -53,7 +52,6 @@ class LocalFile {
    * @param {ReadRequest} request
    */
   async read(begin, end, { signal, deliver, budget }) {
-    if (end > this.size) throw endsEarly(this.name, this.size, end);
     let at = begin;
     for await (const chunk of this.chunks(begin, end, signal)) {
       signal?.throwIfAborted();

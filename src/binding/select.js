@@ -23,6 +23,7 @@ import { isSelected, whyNone } from './scan.js';
  * @property {string} dtype as stored
  * @property {number} byteLength
  * @property {import('./weights.js').Part[]} parts
+ * @property {import('./adapters.js').Adapter | null} adapter what is added to gate_proj and up_proj once they are there
  */
 /** @typedef {Resolution & { source: { url: string, revision: string | null, tensors: string[] } }} ResolvedMLP */
 
@@ -44,11 +45,11 @@ export function selectMLP(groups, contents, options, where) {
     options,
   );
   if (chosen.length !== 1) throw notOne(all, chosen, options, where);
-  const [{ mlp, parts, error }] = chosen;
+  const [{ mlp, parts, error, adapter }] = chosen;
   if (error) throw error;
   const act = /** @type {import('./activations.js').Activation} */ (mlp.act);
   const { refusal: _, ...found } = mlp;
-  return { ...found, act, parts };
+  return { ...found, act, parts, adapter };
 }
 
 /**

@@ -38,6 +38,11 @@ export const HARMLESS_DELETIONS = [
     reason: "together(), in which every read runs, ends with the signal's reason all the same",
   },
   {
+    file: 'local-file.js',
+    what: "throw new Error('each kind of file has its own');",
+    reason: 'for whoever writes another kind of file: none is without a way of its own',
+  },
+  {
     file: 'stream.js',
     what: '!tensor',
     reason: 'shardOf() has refused names that the shard does not have; the type needs it',

@@ -14,7 +14,7 @@ import { tryDeletions } from './try-deletions.js';
 /** @typedef {import('./deletions.js').Deletion} Deletion */
 
 const NETWORK = ['network', 'faults', 'http', 'public-reports', 'checkpoint'];
-const SOURCES = ['checkpoint', 'network', 'http', 'public-reports', 'faults'];
+const SOURCES = ['checkpoint', 'refusals', 'network', 'http', 'public-reports', 'faults'];
 const MEANING = ['refusals', 'checkpoint', 'families', 'inspect'];
 const HEADER = ['public-reports', 'http', 'checkpoint', 'json-edges', 'safetensors'];
 
