@@ -20,6 +20,7 @@ const HEADER = ['public-reports', 'http', 'checkpoint', 'json-edges', 'safetenso
 
 /** The tests that can miss a validation of a file, those that mostly do first. @type {Record<string, string[]>} */
 const TESTS = {
+  arrays: ['validation', 'arrays'],
   budget: NETWORK,
   cache: NETWORK,
   checkpoint: SOURCES,
@@ -39,6 +40,7 @@ const TESTS = {
   select: MEANING,
   shard: NETWORK,
   source: SOURCES,
+  'state-dict': ['parameters', 'arrays', 'linear'],
   stream: NETWORK,
 };
 /** A deletion may make a test wait for ever: so many times what it takes by itself, and no less than so many seconds. */
