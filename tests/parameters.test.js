@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { GatedMLP, GatedMLPError, openCheckpoint, Runtime } from '../src/binding/index.js';
+import { wasmOf } from '../src/binding/runtime.js';
 import { parseSafetensors, plainCases, readJson } from './helpers/goldens.js';
 import { asState, mlpOf, randomParameters, randomSource } from './helpers/numbers.js';
 import { findProgram } from './helpers/tools.js';
@@ -100,6 +101,25 @@ test('a Map and a plain object load the same, with or without dtype and shape', 
     ),
   );
   assert.deepEqual(snapshot(mlp), first);
+});
+
+test('where memory for loading is missing, nothing has changed', async (t) => {
+  const own = await Runtime.create();
+  t.after(() => own.dispose());
+  const mlp = await GatedMLP.create(D, D_FF, { bias: true, runtime: own });
+  const before = snapshot(mlp);
+  const wasm = wasmOf(own);
+  const alloc = wasm.alloc.bind(wasm);
+  const { bytesUsed } = own;
+  for (let granted = 0; granted < SHAPES.size; granted++) {
+    let asked = 0;
+    wasm.alloc = (bytes, what, owner) =>
+      asked++ < granted ? alloc(bytes, what, owner) : wasm.adopt(0, bytes, what);
+    assert.throws(() => mlp.loadStateDict(asState(parameters)), { code: 'ERR_OUT_OF_MEMORY' });
+    wasm.alloc = alloc;
+    assert.deepEqual(snapshot(mlp), before);
+  }
+  assert.equal(own.bytesUsed, bytesUsed);
 });
 
 test('everything that is wrong with a state dict is listed in one error, and nothing has changed', async (t) => {

@@ -200,7 +200,8 @@ for (const dtype of DTYPES) {
       const address = wasm.exports.linear_create(rows, cols, code, 0);
       const part = { parameter: 'one.weight', tensor: 'one', dtype: 'F32', rows, cols, base: 0 };
       const bytes = new Uint8Array(data.buffer);
-      packParts(wasm, { one: address }, [{ ...part, rowStride, colStride }], () => bytes);
+      const tensors = new Map([['one', bytes]]);
+      packParts(wasm, { one: address }, [{ ...part, rowStride, colStride }], tensors);
       const copy = wasm.alloc(bytes.length, 'a copy');
       wasm.done(wasm.exports.linear_get(copy, f32, address, 0, rows), 'linear_get');
       return wasm.u8(copy, bytes.length).slice();

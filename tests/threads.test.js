@@ -122,6 +122,26 @@ test('on a page, forwards that are under way at once and add to one array all co
   }
 });
 
+test('on a page, parameters are not replaced while a forward computes from them', async () => {
+  const runtime = await pageRuntime(2);
+  const awake = setInterval(() => {}, 1000);
+  try {
+    const mlp = await layer(runtime);
+    const x = values(64 * D);
+    const call = mlp.forwardAsync(x);
+    const state = mlp.stateDict();
+    assert.throws(() => mlp.loadStateDict(state), {
+      code: 'ERR_UNSUPPORTED',
+      message: /forwardAsync/,
+    });
+    assert.deepEqual(await call, (await layer(runtimes[0])).forward(x));
+    mlp.loadStateDict(state);
+  } finally {
+    clearInterval(awake);
+    runtime.dispose();
+  }
+});
+
 test('a runtime that is disposed of ends the forwards under way with ERR_DISPOSED', async () => {
   const runtime = await pageRuntime(2);
   const awake = setInterval(() => {}, 1000);

@@ -170,19 +170,15 @@ export class GatedMLP {
   constructor(runtime, d, dFf, act, bias, dtype, source, variant = null) {
     const wasm = wasmOf(runtime);
     const code = heldCode(wasm, dtype);
-    const bytes = wasm.exports.mlp_bytes(d, dFf, code, bias ? 1 : 0);
-    const what = `a gated MLP of d = ${d}, dFf = ${dFf} in ${dtype}`;
-    if (bytes === 0n || bytes > 0xffffffffn) {
-      throw new GatedMLPError(
-        'ERR_SHAPE',
-        `${what} does not fit the 4 GiB that a wasm module can address`,
-        { d, dFf },
-      );
-    }
     const varied = variant && checkedVariant(variant);
     const activation = wasm.activations.get(act);
-    const address = wasm.exports.mlp_create(d, dFf, activation, code, bias ? 1 : 0);
-    this.#address = wasm.adopt(address, Number(bytes), what, this);
+    const held = [code, bias ? 1 : 0];
+    this.#address = wasm.make(
+      wasm.exports.mlp_bytes(d, dFf, ...held),
+      `a gated MLP of d = ${d}, dFf = ${dFf} in ${dtype}`,
+      this,
+      () => wasm.exports.mlp_create(d, dFf, activation, ...held),
+    );
     this.#runtime = runtime;
     if (varied) wasm.exports.mlp_vary(this.#address, ...varied);
     /** Width of x and y. */
@@ -214,11 +210,12 @@ export class GatedMLP {
   forward(x, options) {
     const wasm = this.#wasm();
     const call = this.#forwardCall(wasm, x, options);
-    const { y, tokens, products, rest } = call;
+    const { y, tokens, accumulate, products, rest } = call;
     if (tokens === 0) return y;
     const xAt = wasm.io(2 * call.bytes);
     const yAt = xAt + call.bytes;
-    this.#place(wasm, call, xAt, yAt);
+    wasm.putReals(x, xAt);
+    if (accumulate) wasm.putReals(y, yAt);
     const { team } = wasm;
     const status =
       team?.canWait && team.isWorth(products)
@@ -373,15 +370,19 @@ export class GatedMLP {
    */
   loadStateDict(state, { strict = true } = {}) {
     const wasm = this.#wasm();
-    const entries = entriesOf(state);
-    const shapes = this.#shapes();
+    if (this.#inFlight > 0) {
+      throw new GatedMLPError(
+        'ERR_UNSUPPORTED',
+        'loadStateDict: a forwardAsync still computes from these weights',
+      );
+    }
     const { parts, bytes, missing, unexpected } = readStateDict(
-      entries,
-      shapes,
+      entriesOf(state),
+      this.#shapes(),
       strict,
       wasm.dtypes,
     );
-    packParts(wasm, this.#linears(), parts, (name) => /** @type {Uint8Array} */ (bytes.get(name)));
+    packParts(wasm, this.#linears(), parts, bytes);
     return { missing, unexpected };
   }
 
@@ -414,7 +415,6 @@ export class GatedMLP {
     const bytes = x.length * wasm.realBytes;
     const products = 3 * x.length * (end - begin);
     return {
-      x,
       y,
       tokens,
       accumulate,
@@ -422,17 +422,6 @@ export class GatedMLP {
       products,
       rest: [begin, end, scale, accumulate ? 1 : 0],
     };
-  }
-
-  /**
-   * @param {Wasm} wasm
-   * @param {{ x: RealInput, y: RealArray, accumulate: boolean }} call
-   * @param {number} xAt
-   * @param {number} yAt
-   */
-  #place(wasm, { x, y, accumulate }, xAt, yAt) {
-    wasm.putReals(x, xAt);
-    if (accumulate) wasm.putReals(y, yAt);
   }
 
   #wasm() {

@@ -48,17 +48,13 @@ export class Linear {
   constructor(runtime, inFeatures, outFeatures, bias, dtype) {
     const wasm = wasmOf(runtime);
     const code = heldCode(wasm, dtype);
-    const bytes = wasm.exports.linear_bytes(outFeatures, inFeatures, code, bias ? 1 : 0);
-    const what = `a Linear of ${inFeatures} to ${outFeatures} in ${dtype}`;
-    if (bytes === 0n || bytes > 0xffffffffn) {
-      throw new GatedMLPError(
-        'ERR_SHAPE',
-        `${what} does not fit the 4 GiB that a wasm module can address`,
-        { inFeatures, outFeatures },
-      );
-    }
-    const address = wasm.exports.linear_create(outFeatures, inFeatures, code, bias ? 1 : 0);
-    this.#address = wasm.adopt(address, Number(bytes), what, this);
+    const sizes = [outFeatures, inFeatures, code, bias ? 1 : 0];
+    this.#address = wasm.make(
+      wasm.exports.linear_bytes(...sizes),
+      `a Linear of ${inFeatures} to ${outFeatures} in ${dtype}`,
+      this,
+      () => wasm.exports.linear_create(...sizes),
+    );
     this.#runtime = runtime;
     this.inFeatures = inFeatures;
     this.outFeatures = outFeatures;
@@ -102,12 +98,7 @@ export class Linear {
     const entries = entriesOf(state);
     const read = readStateDict(entries, shapes, strict, wasm.dtypes);
     const parts = read.parts.map((part) => ({ ...part, parameter: `linear.${part.parameter}` }));
-    packParts(
-      wasm,
-      { linear: this.#address },
-      parts,
-      (name) => /** @type {Uint8Array} */ (read.bytes.get(name)),
-    );
+    packParts(wasm, { linear: this.#address }, parts, read.bytes);
     return { missing: read.missing, unexpected: read.unexpected };
   }
 

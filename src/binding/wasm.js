@@ -134,6 +134,23 @@ export class Wasm {
   }
 
   /**
+   * Makes something that may be larger than a module can address.
+   * @param {bigint} bytes 0n: more than can be counted
+   * @param {string} what
+   * @param {object} owner
+   * @param {() => number} make gives its address
+   */
+  make(bytes, what, owner, make) {
+    if (bytes === 0n || bytes > 0xffffffffn) {
+      throw new GatedMLPError(
+        'ERR_SHAPE',
+        `${what} does not fit the 4 GiB that a wasm module can address`,
+      );
+    }
+    return this.adopt(make(), Number(bytes), what, owner);
+  }
+
+  /**
    * From now on a block is given back with its owner, if that is dropped without dispose().
    * @param {number} address
    * @param {object} owner

@@ -147,6 +147,14 @@ class LinePacker {
     if (this.#filled > 0) this.#flush(Math.ceil(this.#filled / this.#lineBytes));
   }
 
+  /** @param {Map<string, Uint8Array>} bytes of whole tensors */
+  pushAll(bytes) {
+    const { tensor, first, last, bits } = this.#lines;
+    const all = /** @type {Uint8Array} */ (bytes.get(tensor));
+    this.push(all.subarray((first * bits) / 8, ((last + 1) * bits) / 8));
+    this.end();
+  }
+
   free() {
     this.#wasm.free(this.#staging);
   }
@@ -239,25 +247,19 @@ export async function streamParts(wasm, linears, parts, stream, onRows) {
 }
 
 /**
- * Packs parts whose tensors are in memory.
+ * Packs parts whose tensors are in memory. Where memory for it is missing, nothing has changed.
  * @param {Wasm} wasm
  * @param {Linears} linears
  * @param {Part[]} parts
- * @param {(tensor: string) => Uint8Array} bytesOf
+ * @param {Map<string, Uint8Array>} bytes of the tensors
  */
-export function packParts(wasm, linears, parts, bytesOf) {
-  for (const lines of linesOf(wasm, parts)) {
-    const packer = new LinePacker(wasm, linears, lines);
-    try {
-      packer.push(
-        bytesOf(lines.tensor).subarray(
-          (lines.first * lines.bits) / 8,
-          ((lines.last + 1) * lines.bits) / 8,
-        ),
-      );
-      packer.end();
-    } finally {
-      packer.free();
-    }
+export function packParts(wasm, linears, parts, bytes) {
+  /** @type {LinePacker[]} */
+  const packers = [];
+  try {
+    for (const lines of linesOf(wasm, parts)) packers.push(new LinePacker(wasm, linears, lines));
+    for (const packer of packers) packer.pushAll(bytes);
+  } finally {
+    for (const packer of packers) packer.free();
   }
 }
