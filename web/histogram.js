@@ -27,6 +27,7 @@ export class GateHistogram {
   #curve = svg('path', { class: 'curve faint' });
   #most = svg('text', { x: PLOT.left - 5, y: PLOT.top + 8, 'text-anchor': 'end' });
   #axis = svg('text', { x: PLOT.right, y: HEIGHT - 2, 'text-anchor': 'end' });
+  #host = byId('chart-histogram');
   #svg = svg('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img' });
   #reading = byId('histogram-reading');
   #counts = new Array(BINS).fill(0);
@@ -50,7 +51,6 @@ export class GateHistogram {
       this.#most,
       this.#axis,
     );
-    byId('chart-histogram').append(this.#svg);
   }
 
   /** @param {Scene} scene */
@@ -82,6 +82,8 @@ export class GateHistogram {
     this.#most.textContent = String(Math.max(...this.#counts));
     this.#axis.textContent = words.gateAxis(beyond);
     this.#svg.setAttribute('aria-label', words.histogramLabel(beyond));
+    // Before there is anything to say of it, it is not there.
+    if (!this.#svg.isConnected) this.#host.append(this.#svg);
   }
 
   /** @param {Scene} scene */
