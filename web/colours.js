@@ -1,4 +1,4 @@
-// Colours as the stylesheet defines them, resolved for canvas painting. styles.css is the only place that names a colour;
+// Colours as the stylesheet defines them, resolved for canvas painting. styles/colours.css is the only place that names a colour;
 // this file asks the browser what `--class-open` and its like are right now (they differ between light and dark).
 
 import { CLASS_NAMES, CROSSING, LEAKING, OPEN } from './definitions.js';
@@ -11,15 +11,16 @@ const CLASS_PROPERTIES = ['--class-shut', '--class-crossing', '--class-leaking',
 
 /**
  * A property's colour as [r, g, b, a] bytes.
+ * @param {HTMLElement} host
  * @param {CanvasRenderingContext2D} context a one-pixel canvas to resolve with
  * @param {string} property
  */
-function resolve(context, property) {
+function resolve(host, context, property) {
   const probe = document.createElement('span');
   // Where colours are forced the page's palette is one of system colours; they too have to differ.
   probe.style.forcedColorAdjust = 'none';
   probe.style.color = `var(${property})`;
-  document.body.append(probe);
+  host.append(probe);
   context.fillStyle = getComputedStyle(probe).color;
   probe.remove();
   context.fillRect(0, 0, 1, 1);
@@ -33,15 +34,18 @@ function resolve(context, property) {
  *   ramp: { pixels: Uint32Array, css: string[] } }} Palette
  */
 
-/** @returns {Palette} */
-export function readPalette() {
+/**
+ * @param {HTMLElement} [host] where the colours are wanted
+ * @returns {Palette}
+ */
+export function readPalette(host = document.body) {
   const canvas = document.createElement('canvas');
   canvas.width = canvas.height = 1;
   const context = /** @type {CanvasRenderingContext2D} */ (
     canvas.getContext('2d', { willReadFrequently: true })
   );
   const bytes = [...CLASS_PROPERTIES, '--map-gap', '--ink'].map((name) =>
-    resolve(context, name).slice(),
+    resolve(host, context, name).slice(),
   );
   const css = bytes.map(([r, g, b]) => `rgb(${r} ${g} ${b})`);
   const pixels = bytes.map((rgba) => new Uint32Array(rgba.buffer)[0]);
@@ -75,12 +79,15 @@ function rampBetween(low, middle, high) {
 /**
  * Calls back when the colours may have changed: the system's scheme, forced colours, or the page's toggle.
  * @param {() => void} listener
+ * @param {AbortSignal} [signal] ends it
  */
-export function onSchemeChange(listener) {
+export function onSchemeChange(listener, signal) {
   for (const query of ['(prefers-color-scheme: dark)', '(forced-colors: active)']) {
-    matchMedia(query).addEventListener('change', listener);
+    matchMedia(query).addEventListener('change', listener, { signal });
   }
-  new MutationObserver(listener).observe(document.documentElement, {
+  const observer = new MutationObserver(listener);
+  signal?.addEventListener('abort', () => observer.disconnect());
+  observer.observe(document.documentElement, {
     attributeFilter: ['data-theme'],
   });
 }

@@ -48,6 +48,15 @@ export class Engine {
     this.#abort = new AbortController();
   }
 
+  /** Gives back what it holds; nothing is asked of it any more. */
+  end() {
+    this.cancel();
+    for (const { mlp } of this.#layers.values()) mlp.dispose();
+    this.#layers.clear();
+    this.#shown = null;
+    this.#runtime = null;
+  }
+
   /**
    * @param {Source} source
    * @param {import('./protocol.js').ActChoice} act

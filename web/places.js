@@ -8,5 +8,12 @@ export const dataUrl = (name) => new URL(`../fixtures/${name}`, import.meta.url)
 /** The module for every machine; undefined: where the package itself keeps it. @returns {string | undefined} */
 export const wasmUrl = () => undefined;
 
+/** Where the page itself lies, for a map that is embedded elsewhere. */
+export const pageUrl = () => new URL('.', import.meta.url).href;
+
+/** The styles of such a map. */
+export const styleUrls = () =>
+  ['colours', 'map', 'gate-map'].map((name) => new URL(`styles/${name}.css`, import.meta.url).href);
+
 export const startWorker = () =>
   new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });

@@ -129,11 +129,14 @@ export class WorkerClient {
   /** @type {{ [K in keyof Events]?: (message: Events[K]) => void }} */
   #listeners = {};
 
-  /** @param {Worker} worker */
+  /** @param {Worker | MessagePort} worker */
   constructor(worker) {
     this.#worker = worker;
-    worker.addEventListener('message', ({ data }) => this.#receive(data));
-    worker.addEventListener('error', (event) => this.#fail(event.message || 'worker'));
+    const wire = /** @type {Wire & EventTarget} */ (worker);
+    wire.addEventListener('message', ({ data }) => this.#receive(data));
+    wire.addEventListener('error', (event) =>
+      this.#fail(/** @type {ErrorEvent} */ (event).message || 'worker'),
+    );
   }
 
   /**
@@ -197,22 +200,33 @@ function describe(error) {
 }
 
 /**
- * The worker's end: answers requests with `handlers`. A handler returns its answer, and the buffers to transfer with it.
- * @param {{ [K in keyof Requests]: (payload: Requests[K]['send'], emit: Emit) =>
- *   Promise<{ result: Requests[K]['answer'], transfer?: Transferable[] }> }} handlers
+ * A handler returns its answer, and the buffers to transfer with it.
+ * @typedef {{ [K in keyof Requests]: (payload: Requests[K]['send'], emit: Emit) =>
+ *   Promise<{ result: Requests[K]['answer'], transfer?: Transferable[] }> }} Handlers
  * @typedef {<K extends keyof Events>(event: K, message: Events[K], transfer?: Transferable[]) => void} Emit
  */
-export function serveRequests(handlers) {
-  const scope = /** @type {{ postMessage(message: unknown, transfer: Transferable[]): void,
-    addEventListener(type: 'message', listener: (event: MessageEvent) => void): void }} */ (
-    /** @type {unknown} */ (globalThis)
-  );
+/**
+ * Where messages come in and go out: a worker's global scope, or a port.
+ * @typedef {{ postMessage(message: unknown, transfer: Transferable[]): void,
+ *   addEventListener(type: 'message', listener: (event: MessageEvent) => void): void }} Wire
+ */
+
+/**
+ * The computing end: answers requests.
+ * @param {Partial<Handlers>} handlers those that will be asked for
+ * @param {Wire} [scope]
+ */
+export function serveRequests(
+  handlers,
+  scope = /** @type {Wire} */ (/** @type {unknown} */ (globalThis)),
+) {
   /** @type {Emit} */
   const emit = (event, message, transfer = []) => scope.postMessage({ event, message }, transfer);
   scope.addEventListener('message', async ({ data }) => {
     const { id, name, payload } = data;
     try {
       const handler = handlers[/** @type {keyof Requests} */ (name)];
+      if (handler === undefined) throw new Error(`nobody answers ${name}`);
       const { result, transfer = [] } = await handler(/** @type {never} */ (payload), emit);
       scope.postMessage({ id, result }, transfer);
     } catch (error) {

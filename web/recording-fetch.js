@@ -2,22 +2,22 @@
 // only ever read by ranges and never twice. The worker hands it to openCheckpoint; it knows nothing of safetensors.
 
 export class FileRecorder {
-  /** @type {Uint8Array<ArrayBuffer> | null} */
-  #file = null;
-  /** Received pieces as [start, end), end exclusive. @type {[number, number][]} */
+  /** Of the file; null: not known, since pages of other sites may not read content-range. @type {number | null} */
+  #size = null;
+  /** What was received, and where it begins. @type {{ start: number, bytes: Uint8Array }[]} */
   #pieces = [];
 
   /** @type {typeof globalThis.fetch} */
   fetch = async (input, init) => {
     const response = await globalThis.fetch(input, init);
     if (response.body === null || !response.ok) return response;
-    const place = placeOf(response);
+    const place = placeOf(response, new Headers(init?.headers).get('range') ?? '');
     if (place === null) return response;
-    this.#file ??= new Uint8Array(place.size);
+    this.#size ??= place.size;
     let at = place.start;
     const tap = new TransformStream({
       transform: (/** @type {Uint8Array} */ chunk, controller) => {
-        this.#take(chunk, at);
+        this.#pieces.push({ start: at, bytes: chunk.slice() });
         at += chunk.length;
         controller.enqueue(chunk);
       },
@@ -30,25 +30,16 @@ export class FileRecorder {
   };
 
   /**
-   * @param {Uint8Array} chunk
-   * @param {number} at
-   */
-  #take(chunk, at) {
-    if (this.#file === null || at + chunk.length > this.#file.length) return;
-    this.#file.set(chunk, at);
-    this.#pieces.push([at, at + chunk.length]);
-  }
-
-  /**
    * SHA-256 of the file in hexadecimal; null where a byte of it never passed, or the browser cannot hash here.
    * @returns {Promise<string | null>}
    */
   async digest() {
-    if (this.#file === null || !isCovered(this.#pieces, this.#file.length)) return null;
+    const file = joined(this.#pieces);
+    this.#pieces = [];
+    if (file === null || file.length !== (this.#size ?? file.length)) return null;
     const subtle = globalThis.crypto?.subtle;
     if (subtle === undefined) return null;
-    const hash = new Uint8Array(await subtle.digest('SHA-256', this.#file));
-    this.#file = null;
+    const hash = new Uint8Array(await subtle.digest('SHA-256', file));
     return Array.from(hash, (byte) => byte.toString(16).padStart(2, '0')).join('');
   }
 }
@@ -56,23 +47,31 @@ export class FileRecorder {
 /**
  * Where a response's body lies in its file.
  * @param {Response} response
+ * @param {string} asked the request's range
+ * @returns {{ start: number, size: number | null } | null}
  */
-function placeOf(response) {
+function placeOf(response, asked) {
   const range = /^bytes (\d+)-\d+\/(\d+)$/.exec(response.headers.get('content-range') ?? '');
   if (range !== null) return { start: Number(range[1]), size: Number(range[2]) };
+  const [, start] = /^bytes=(\d+)-/.exec(asked) ?? [];
+  if (response.status === 206)
+    return start === undefined ? null : { start: Number(start), size: null };
   const size = Number(response.headers.get('content-length') ?? Number.NaN);
   return response.status === 200 && size > 0 ? { start: 0, size } : null;
 }
 
 /**
- * @param {[number, number][]} pieces
- * @param {number} size
+ * One array from the beginning to the last byte; null where one between them is missing.
+ * @param {{ start: number, bytes: Uint8Array }[]} pieces
  */
-function isCovered(pieces, size) {
+function joined(pieces) {
+  const end = pieces.reduce((most, { start, bytes }) => Math.max(most, start + bytes.length), 0);
+  const file = new Uint8Array(end);
   let reached = 0;
-  for (const [start, end] of [...pieces].sort((p, q) => p[0] - q[0])) {
-    if (start > reached) return false;
-    reached = Math.max(reached, end);
+  for (const { start, bytes } of [...pieces].sort((p, q) => p.start - q.start)) {
+    if (start > reached) return null;
+    file.set(bytes, start);
+    reached = Math.max(reached, start + bytes.length);
   }
-  return reached === size;
+  return file;
 }

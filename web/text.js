@@ -385,6 +385,13 @@ export const text = {
     leaking: 'a <= -tau',
     open: 'a >= tau',
   },
+  /** Of a map in a page of somebody else. */
+  embedded: {
+    name: 'Map of gates',
+    strip: 'Tokens of the text',
+    legend: 'Gates of this token by class',
+    page: 'Look closer',
+  },
   tour: {
     place: (/** @type {number} */ stop, /** @type {number} */ stops) => `${stop} of ${stops}`,
     next: 'Next',

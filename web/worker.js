@@ -1,5 +1,6 @@
 // The worker's message loop: one Engine, one handler a request. All wasm work of the page happens behind this file.
 
+import { answersOf } from './answers.js';
 import { Engine } from './engine.js';
 import { LessonBench } from './lesson-bench.js';
 import { serveRequests } from './protocol.js';
@@ -8,33 +9,7 @@ const engine = new Engine();
 const lesson = new LessonBench(() => engine.runtime());
 
 serveRequests({
-  show: async ({ source, act }, emit) => {
-    const result = await engine.show(source, act, emit);
-    const { gate, activated, up, hidden, contribution, codes, sorted } = result;
-    const arrays = [gate, activated, up, hidden, contribution, codes, sorted.sizes];
-    return { result, transfer: arrays.map((array) => array.buffer) };
-  },
-  verify: async ({ layer, prompt }) => ({ result: await engine.verify(layer, prompt) }),
-  hold: async ({ token, ...held }) => ({ result: engine.shown.hold(token, held) }),
-  curves: async ({ token }) => ({ result: engine.shown.curves(token) }),
-  agree: async ({ states }) => ({ result: engine.agree(states) }),
-  unit: async ({ token, unit }) => ({ result: engine.shown.unit(token, unit) }),
-  gradient: async ({ token, direction }) => {
-    const result = engine.shown.gradient(token, direction);
-    return { result, transfer: [result.arriving, result.up, result.gate].map((a) => a.buffer) };
-  },
-  along: async () => {
-    const result = await engine.shown.along(await engine.runtime());
-    return { result, transfer: [result.buffer] };
-  },
-  cosines: async () => ({ result: engine.shown.cosines() }),
-  measures: async ({ tau }) => ({ result: engine.shown.measures(tau) }),
-  open: async (question) => ({ result: await engine.open(question) }),
-  states: async ({ file }) => ({ result: await engine.bring(file) }),
-  cancel: async () => {
-    engine.cancel();
-    return { result: {} };
-  },
+  ...answersOf(engine),
   lessonRuns: async ({ runs }) => ({ result: await lesson.runs(runs) }),
   lessonCurve: async ({ act }) => ({ result: await lesson.activation(act) }),
   lessonWidth: async (question) => ({ result: await lesson.width(question) }),

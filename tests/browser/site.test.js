@@ -70,7 +70,7 @@ test('another layer, the dialog and the fonts work there too', async () => {
   await tab.context().close();
 });
 
-test('every file but the two pages and the licences has a hash in its name', () => {
+test('every file but the pages, what others embed and the licences has a hash in its name', () => {
   const plain = readdirSync(folder).filter(
     (name) => !/-[0-9a-f]{10}(\.|$)|-[0-9A-Z]{8}\./.test(name),
   );
@@ -79,6 +79,8 @@ test('every file but the two pages and the licences has a hash in its name', () 
     'LICENSE-source-sans-3.txt',
     'LICENSE-source-serif-4.txt',
     'LICENSE.txt',
+    'embed.html',
+    'gate-map.js',
     'gated-mlp-offline.html',
     'index.html',
   ]);

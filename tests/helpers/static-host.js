@@ -22,8 +22,11 @@ const COMPRESSED = new Set(['.html', '.js', '.css', '.json', '.svg', '.wasm']);
 
 /** @typedef {{ url: string, range: string, status: number, sentBefore: number }} Visit */
 
-/** @param {string} folder */
-export async function startStaticHost(folder) {
+/**
+ * @param {string} folder
+ * @param {Record<string, string>} [always] headers of every answer: a host's habit, not the page's demand
+ */
+export async function startStaticHost(folder, always = {}) {
   const names = new Set(readdirSync(folder));
   /** @type {Visit[]} */
   const log = [];
@@ -42,6 +45,7 @@ export async function startStaticHost(folder) {
     }
     const { status, answer, body } = answerFor(join(folder, name), headers.range);
     visit.status = status;
+    for (const [header, value] of Object.entries(always)) response.setHeader(header, value);
     response.setHeader('content-length', body.length);
     response.writeHead(status, answer).end(body);
   });

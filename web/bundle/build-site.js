@@ -1,13 +1,23 @@
 /// <reference types="node" />
 // npm run build:site: the page as a static folder, build/site, that works under any path of any host without special
-// headers. Every file but index.html and the offline file has a hash of its content in its name, so a host may let browsers
-// keep it for ever. Beside it lies gated-mlp-offline.html, the whole page in one file (offline-file.js).
+// headers. Every file but index.html, the offline file and what others embed has a hash of its content in its name, so a host
+// may let browsers keep it for ever. Beside it lie gated-mlp-offline.html, the whole page in one file (offline-file.js), and
+// gate-map.js with an example, embed.html.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { parse } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundleScript, bundleStyles, readIcon, readPage } from './bundles.js';
+import {
+  bundleScript,
+  bundleStyles,
+  EMBEDDED_SHEETS,
+  readExample,
+  readIcon,
+  readPage,
+  sheetsOf,
+  textOf,
+} from './bundles.js';
 import { dataFiles, licences } from './data-files.js';
 import { offlineFile } from './offline-file.js';
 
@@ -61,12 +71,22 @@ export async function buildSite(folder = SITE) {
   const html = readPage();
   const data = dataFiles();
   const worker = await bundleScript('worker.js', 'site-places.js', siteTable(data));
-  const named = [...data, { name: 'worker.js', bytes: worker.files[0].bytes }];
+  const embeddedStyles = Buffer.from(textOf(await bundleStyles(EMBEDDED_SHEETS)));
+  const named = [
+    ...data,
+    { name: 'worker.js', bytes: worker.files[0].bytes },
+    { name: 'gate-map.css', bytes: embeddedStyles },
+  ];
   const script = await bundleScript('main.js', 'site-places.js', {
     ...siteTable(named),
     splitting: true,
   });
-  const styles = await bundleStyles(html, { loader: { '.woff2': 'file' } });
+  const embedded = await bundleScript('gate-map.js', 'site-places.js', {
+    ...siteTable(named),
+    splitting: true,
+    entryNames: '[name]',
+  });
+  const styles = await bundleStyles(sheetsOf(html), { loader: { '.woff2': 'file' } });
   const icon = { name: 'icon.svg', bytes: readIcon() };
   const offline = await offlineFile(data);
   const fonts = styles.files.map(({ name }) => name).filter((name) => name.endsWith('.woff2'));
@@ -75,9 +95,11 @@ export async function buildSite(folder = SITE) {
   const files = [
     ...[...named, icon].map((file) => ({ name: hashed(file), bytes: file.bytes })),
     ...script.files,
+    ...embedded.files,
     ...styles.files,
     ...licences(),
     { name: OFFLINE_NAME, bytes: offline },
+    { name: 'embed.html', bytes: readExample() },
     { name: 'index.html', bytes: Buffer.from(siteMarkup(html, names, offline.length)) },
   ];
   rmSync(folder, { recursive: true, force: true });

@@ -34,15 +34,23 @@ export function bundleScript(entry, places, options = {}) {
   return bundle({ entryPoints: [`${WEB}${entry}`], format: 'esm', plugins: [standIn], ...options });
 }
 
+/** The page that shows how a map is embedded. */
+export const readExample = () => readFileSync(`${WEB}embed.html`);
+
+/** The stylesheets that the markup names, in its order. @param {string} html */
+export function sheetsOf(html) {
+  return [...html.matchAll(/<link rel="stylesheet" href="([^"]+)">/g)].map(([, href]) => href);
+}
+
+/** Those of a map that is embedded elsewhere, as places.js has them. */
+export const EMBEDDED_SHEETS = ['colours', 'map', 'gate-map'].map((name) => `styles/${name}.css`);
+
 /**
- * Every stylesheet that the markup names, in its order, as one.
- * @param {string} html
+ * Some stylesheets as one.
+ * @param {string[]} sheets
  * @param {BuildOptions} [options]
  */
-export function bundleStyles(html, options = {}) {
-  const sheets = [...html.matchAll(/<link rel="stylesheet" href="([^"]+)">/g)].map(
-    ([, href]) => href,
-  );
+export function bundleStyles(sheets, options = {}) {
   const contents = sheets.map((href) => `@import "./${href}";`).join('\n');
   const stdin = {
     contents,

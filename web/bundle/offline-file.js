@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { bundleScript, bundleStyles, readIcon, readPage, textOf } from './bundles.js';
+import { bundleScript, bundleStyles, readIcon, readPage, sheetsOf, textOf } from './bundles.js';
 import { licences } from './data-files.js';
 
 /** @typedef {import('./build-site.js').File} File */
@@ -41,7 +41,7 @@ export async function offlineFile(data) {
   const html = readPage();
   const options = /** @type {const} */ ({ loader: { '.woff2': 'dataurl' } });
   const script = textOf(await bundleScript('bundle/offline-main.js', 'offline-places.js'));
-  const styles = textOf(await bundleStyles(html, options));
+  const styles = textOf(await bundleStyles(sheetsOf(html), options));
   const worker = await bundleScript('bundle/offline-worker.js', 'offline-places.js', {
     format: 'iife',
     define: { 'import.meta.url': 'location.href' },

@@ -12,4 +12,8 @@ export const dataUrl = (/** @type {string} */ name) => url(name).href;
 
 export const wasmUrl = () => url('gated-mlp.wasm').href;
 
+export const pageUrl = () => new URL('.', import.meta.url).href;
+
+export const styleUrls = () => [url('gate-map.css').href];
+
 export const startWorker = () => new Worker(url('worker.js'), { type: 'module' });
