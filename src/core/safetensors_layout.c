@@ -88,7 +88,7 @@ static void merge(uint32_t *index, uint32_t *scratch, uint64_t low, uint64_t mid
         return;
     }
     uint64_t left_count = middle - low;
-    memcpy(scratch, index + low, (size_t)(size_t)left_count * sizeof *index);
+    memcpy(scratch, index + low, (size_t)left_count * sizeof *index);
     uint64_t left = 0;
     uint64_t right = middle;
     uint64_t to = low;

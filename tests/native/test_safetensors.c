@@ -91,6 +91,9 @@ static const error_case error_cases[] = {
     {"{\"\xC3\xA9\":\"\xE2\x82\"}", "\xE2\x82", "", "", KIND(UTF8, NOT_UTF8), 0, 0},
     {"{\"b\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[3,5]}}", "\"b\"", "\"b\"", "",
      KIND(OFFSET, BEGIN_WRONG), 0, 3},
+    {"{\"b\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},"
+     "\"c\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}",
+     "\"c\"", "\"c\"", "", KIND(OFFSET, BEGIN_WRONG), 1, 0},
     {"{\"b\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]},"
      "\"c\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[2,1]}}",
      "\"c\"", "\"c\"", "", KIND(OFFSET, END_BEFORE_BEGIN), 2, 1},
