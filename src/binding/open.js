@@ -198,7 +198,7 @@ async function readJson(folder, member, request) {
   const text = await folder.text(member, request);
   if (text === null || /^\s*</.test(text)) return null;
   try {
-    const value = JSON.parse(text);
+    const value = JSON.parse(text.replace(/^\ufeff/, ''));
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {}
   throw new GatedMLPError('ERR_UNSUPPORTED', `${folder.name}, ${member}: not a JSON object`);
@@ -249,12 +249,12 @@ async function openSharded(located, request, wasm, selection, types, slots) {
     await openAll(shards, request, slots);
   } catch (error) {
     if (isAbsent(error)) {
-      const url = /** @type {{ url?: string }} */ (error).url ?? '';
-      const tensor = [...index.shardOf].find(([, shard]) => url.endsWith(shard))?.[0];
+      const { url = '', file = url } = /** @type {{ url?: string, file?: string }} */ (error);
+      const tensor = [...index.shardOf].find(([, shard]) => file.endsWith(shard))?.[0];
       throw new GatedMLPError(
         'ERR_TENSOR_MISSING',
-        `${index.name} names a shard that is not there: ${url}, for ${JSON.stringify(tensor)} among others`,
-        { cause: error, url, tensor },
+        `${index.name} names a shard that is not there: ${file}, for ${JSON.stringify(tensor)} among others`,
+        { cause: error, url: file, tensor },
       );
     }
     throw error;
