@@ -299,6 +299,26 @@ test('a config and an index without end are given up in words', async () => {
   }
 });
 
+test('a tensor that no array can hold is an error with its bytes, told before they are asked for', async () => {
+  const bytes = 2 ** 50;
+  const whole = makeSafetensors({ t: { dtype: 'U8', shape: [bytes], data: new Uint8Array(0) } });
+  const text = whole.subarray(8).toString().replace('[0,0]', `[0,${bytes}]`);
+  const head = Buffer.concat([Buffer.alloc(8), Buffer.from(text)]);
+  head.writeBigUInt64LE(BigInt(text.length));
+  let requests = 0;
+  const fetch = async () => {
+    requests += 1;
+    const headers = { 'content-range': `bytes 0-${head.length - 1}/${head.length + bytes}` };
+    return new Response(head, { status: 206, headers });
+  };
+  const firstBytes = head.length;
+  const checkpoint = await open('https://example.org/t.safetensors', { fetch, firstBytes });
+  const error = await failure(checkpoint.read('t'));
+  assert.deepEqual([error.code, error.bytes], ['ERR_OUT_OF_MEMORY', bytes]);
+  assert.match(error.message, /t: 1125899906842624 bytes are more than one array can hold/);
+  assert.equal(requests, 1);
+});
+
 test('a maxBytes that is no number of bytes is refused by name before any request', async () => {
   for (const maxBytes of [NaN, -1, '5', null, 5n]) {
     const options = { maxBytes: /** @type {number} */ (maxBytes) };
