@@ -10,6 +10,8 @@ import { build } from 'esbuild';
 /** @typedef {import('esbuild').BuildOptions} BuildOptions */
 /** @typedef {{ entry: string, files: { name: string, bytes: Uint8Array }[] }} Bundle  `entry`: the name of the one to load */
 
+/** The first with light-dark(), which the page's colours are written in. */
+const BROWSERS = ['es2022', 'chrome123', 'firefox120', 'safari17.5'];
 const WEB = fileURLToPath(new URL('..', import.meta.url));
 
 /** The page's markup as it is served in development. */
@@ -75,7 +77,7 @@ async function bundle(options) {
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
     assetNames: '[name]-[hash]',
-    target: ['es2022', 'chrome91', 'firefox89', 'safari16.4'],
+    target: BROWSERS,
     logLevel: 'error',
     ...options,
   });
