@@ -3,24 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { GatedMLP, Runtime } from '../src/binding/index.js';
 import { wasmOf } from '../src/binding/runtime.js';
+import { layerAtWork } from './helpers/layer-at-work.js';
 
-const runtime = await Runtime.create();
+const { runtime, worksOn } = await layerAtWork();
 const wasm = wasmOf(runtime);
-const mlp = await GatedMLP.create(4, 6, { bias: true, runtime });
 after(() => runtime.dispose());
-
-const x = Float32Array.from({ length: 12 }, (_, i) => Math.sin(i));
-const y = mlp.forward(x);
-
-/** The instance is as good as new: the same MLP gives the same bits, also when made again. */
-async function worksOn() {
-  assert.deepEqual(mlp.forward(x), y);
-  const another = await GatedMLP.create(4, 6, { bias: true, runtime });
-  assert.deepEqual(another.forward(x), y);
-  another.dispose();
-}
 
 const STATUS = { ok: 0, shape: 1, dtype: 2, activation: 3, overflow: 4 };
 const { exports } = wasm;

@@ -4,23 +4,10 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { GatedMLP, GatedMLPError, PCG32, Runtime } from '../src/binding/index.js';
+import { layerAtWork } from './helpers/layer-at-work.js';
 
-const runtime = await Runtime.create();
-const mlp = await GatedMLP.create(4, 6, { bias: true, runtime });
+const { runtime, mlp, x, worksOn } = await layerAtWork();
 after(() => runtime.dispose());
-
-const x = Float32Array.from({ length: 12 }, (_, i) => Math.sin(i));
-const y = mlp.forward(x);
-
-/** The runtime is as good as new: the same MLP gives the same bits, and memory can still be had and given back. */
-async function worksOn() {
-  assert.deepEqual(mlp.forward(x), y);
-  const before = runtime.bytesUsed;
-  const another = await GatedMLP.create(4, 6, { bias: true, runtime });
-  assert.deepEqual(another.forward(x), y);
-  another.dispose();
-  assert.equal(runtime.bytesUsed, before);
-}
 
 /**
  * @param {string} title
