@@ -24,17 +24,10 @@ if (!existsSync(stamp) || readFileSync(stamp, 'utf8') !== wanted) {
 }
 run(`${venv}/bin/python`, [`${root}tests/torch/check.py`, root, JSON.stringify(spellings())]);
 await checkCapture(`${venv}/bin/python`);
-
-/** Every spelling that is taken, and what it means: the list is in the message for one that is not. */
-function spellings() {
-  try {
-    activationOf('');
-  } catch (error) {
-    const known =
-      String(error)
-        .match(/Known: (.*)$/)?.[1]
-        .split(', ') ?? [];
-    return Object.fromEntries(known.map((spelling) => [spelling, activationOf(spelling)]));
-  }
-  throw new Error('the empty string is taken for an activation');
-}
+// What toSafetensors writes, read back by the reference package of that environment.
+run(process.execPath, [
+  '--test',
+  '--test-reporter=dot',
+  '--test-name-pattern=toSafetensors',
+  `${root}tests/parameters.test.js`,
+]);
