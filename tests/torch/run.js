@@ -31,3 +31,17 @@ run(process.execPath, [
   '--test-name-pattern=toSafetensors',
   `${root}tests/parameters.test.js`,
 ]);
+
+/** Every spelling that is taken, and what it means: the list is in the message for one that is not. */
+function spellings() {
+  try {
+    activationOf('');
+  } catch (error) {
+    const known =
+      String(error)
+        .match(/Known: (.*)$/)?.[1]
+        .split(', ') ?? [];
+    return Object.fromEntries(known.map((spelling) => [spelling, activationOf(spelling)]));
+  }
+  throw new Error('the empty string is taken for an activation');
+}
