@@ -68,7 +68,7 @@ export class Tile {
 
   #repaintIfResized() {
     const width = this.#host.clientWidth;
-    if (this.#scene === null || width === this.#width) return;
+    if (width === this.#width) return;
     this.#width = width;
     this.#paint();
     this.#placeMarks();
@@ -96,8 +96,7 @@ export class Tile {
   #paint() {
     const scene = this.#scene;
     const colouring = this.#colouring;
-    // Asked for only once: a question about the layout is dear while other views are changing it.
-    if (this.#width === 0) this.#width = this.#host.clientWidth;
+    // Nobody asks for the width here: a question about the layout is dear while other views are changing it.
     if (scene === null || colouring === null || this.#width === 0) return;
     const { dFf } = scene.numbers;
     this.#layOut(dFf);

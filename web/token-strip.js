@@ -60,7 +60,8 @@ export class TokenStrip {
       if (item !== undefined) item.button.tabIndex = i === 1 ? 0 : -1;
     });
     this.#selected = token;
-    this.#reveal(token);
+    // When the frame is laid out; in the middle of changing it, to ask for places is dear.
+    setTimeout(() => this.#reveal(token));
   }
 
   /** @param {string[]} pieces */
@@ -82,7 +83,9 @@ export class TokenStrip {
 
   /** On a phone the strip is one line that scrolls: the selected token is brought to its middle. @param {number} token */
   #reveal(token) {
-    const { offsetLeft, offsetWidth } = this.#items[token].button;
+    const item = this.#items[token];
+    if (item === undefined) return;
+    const { offsetLeft, offsetWidth } = item.button;
     this.#host.scrollLeft = offsetLeft + offsetWidth / 2 - this.#host.clientWidth / 2;
   }
 

@@ -54,6 +54,9 @@ export class Views {
   /** What it was made for. @type {unknown[]} */
   #coloured = [];
   #leftOut = '';
+  /** @type {{ scene: Scene, results: Facts['results'] } | null} */
+  #below = null;
+  #timer = 0;
   #sentence = new Sentence();
   #heatmap = new Heatmap(byId('map'));
   #actBanner;
@@ -143,7 +146,7 @@ export class Views {
    * @param {Facts} facts
    */
   draw(scene, { layer, results, guesses }) {
-    const { cost, curves, together, measures, measuredAt } = results;
+    const { cost, together } = results;
     this.#sentence.update(scene, { layer, cost });
     this.#actBanner.update(scene);
     this.#classBar.update(scene);
@@ -157,10 +160,21 @@ export class Views {
     this.#captions(scene);
     this.#hand.update(scene, together);
     this.#tour.update(scene.state, byId('hand-result').textContent ?? '');
-    this.#errorChart.update(curves);
+    this.#below = { scene, results };
+    if (this.#timer === 0) this.#timer = window.setTimeout(() => this.flush());
+  }
+
+  /** Draws what waits to be drawn: what stands below the stage has a task of its own, so that neither is long. */
+  flush() {
+    clearTimeout(this.#timer);
+    this.#timer = 0;
+    if (this.#below === null) return;
+    const { scene, results } = this.#below;
+    this.#below = null;
+    this.#errorChart.update(results.curves);
     this.#histogram.update(scene);
     this.#overview.update(scene);
-    this.#measures.update(scene, measures, measuredAt);
+    this.#measures.update(scene, results.measures, results.measuredAt);
     this.#gradient.update(scene);
     this.#tables.update(scene);
   }
