@@ -1,5 +1,5 @@
-// The loader in Chromium, from a page: every fault of helpers/faults.js on its own origin, then what only a browser has:
-// CORS with hidden headers, redirects that cannot be seen, its own cache, and the Cache API.
+// The loader in Chromium, from a page: every fault of helpers/faults.js on its own origin, alone and in pairs, then what only a
+// browser has: CORS with hidden headers, redirects that cannot be seen, its own cache, and the Cache API.
 
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -8,8 +8,10 @@ import { launchBrowser } from '../helpers/browser.js';
 import { FaultServer } from '../helpers/fault-server.js';
 import { FAULTS } from '../helpers/faults.js';
 import { makeSafetensors, pattern } from '../helpers/make-safetensors.js';
+import { randomFrom } from '../helpers/rough-load.js';
 
 const TOKEN = 'hf_secretsecretsecret';
+const PAIRS = 60;
 const CORS = {
   'access-control-allow-origin': '*',
   'access-control-allow-headers': 'authorization, x-api-key',
@@ -53,7 +55,7 @@ beforeEach(() => {
 });
 
 /**
- * Opens a file in the page and reads two of its tensors. 'right', or the error's code and message.
+ * Opens a file in the page and reads three of its tensors at once. 'right', or the error's code and message.
  * @param {string} url
  * @param {Record<string, unknown>} [options]
  * @returns {Promise<string>}
@@ -61,16 +63,22 @@ beforeEach(() => {
 const load = (url, options = {}) =>
   tab.evaluate(
     async ({ url, options, lengths }) => {
-      const { openCheckpoint } = await import(/** @type {string} */ ('/binding/index.js'));
-      try {
+      const { openCheckpoint, Runtime } = await import(/** @type {string} */ ('/binding/index.js'));
+      const page = /** @type {{ runtime?: any }} */ (globalThis);
+      page.runtime ??= await Runtime.create();
+      const { runtime } = page;
+      const used = runtime.bytesUsed;
+      const outcome = async () => {
         const retry = { baseDelay: 1, maxDelay: 5 };
-        const checkpoint = await openCheckpoint(url, { retry, ...options });
+        const checkpoint = await openCheckpoint(url, { retry, runtime, ...options });
         await fetch('/opened').catch(() => {});
-        for (const [i, name] of /** @type {[number, string][]} */ ([
-          [2, 'third'],
-          [0, 'first'],
-        ])) {
-          const { data } = await checkpoint.read(name);
+        const names = ['third', 'first', 'second'];
+        const reads = await Promise.allSettled(names.map((name) => checkpoint.read(name)));
+        const failed = reads.find(({ status }) => status === 'rejected');
+        if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason;
+        const read = reads.map((each) => /** @type {PromiseFulfilledResult<any>} */ (each).value);
+        for (const [n, i] of [2, 0, 1].entries()) {
+          const [name, { data }] = [names[n], read[n]];
           if (data.length !== lengths[name]) return `${name}: ${data.length} bytes`;
           for (let k = 0; k < data.length; k++) {
             if (data[k] !== (k * 7 + (k >> 8) * 13 + i * 31) % 251)
@@ -78,10 +86,9 @@ const load = (url, options = {}) =>
           }
         }
         return 'right';
-      } catch (error) {
-        const { code, message } = /** @type {{ code: string, message: string }} */ (error);
-        return `${code}: ${message}`;
-      }
+      };
+      const ended = await outcome().catch(({ code, message }) => `${code}: ${message}`);
+      return runtime.bytesUsed === used ? ended : `memory: ${runtime.bytesUsed - used} bytes kept`;
     },
     { url, options, lengths: /** @type {Record<string, number>} */ (LENGTHS) },
   );
@@ -110,9 +117,12 @@ for (const { name, answer, once, silent, ...fault } of FAULTS) {
   const options = silent ? SHORT_PATIENCE : {};
   const always = RIGHT_IN_CHROMIUM.has(name) ? 'right' : fault.always;
   test(`in Chromium, ${name}: once gives ${once}, always ${always}`, async () => {
-    home.fault = onceWhileReading(answer);
-    const first = await load(`${home.origin}/f.safetensors`, options);
-    assert.equal(first.split(':')[0], once, `once: ${first}`);
+    for (const concurrency of [4, 1]) {
+      home.log = [];
+      home.fault = onceWhileReading(answer);
+      const first = await load(`${home.origin}/f.safetensors`, { ...options, concurrency });
+      assert.equal(first.split(':')[0], once, `once, ${concurrency} in flight: ${first}`);
+    }
     home.log = [];
     home.fault = onFile(answer);
     const outcome = await load(`${home.origin}/f.safetensors`, options);
@@ -120,6 +130,29 @@ for (const { name, answer, once, silent, ...fault } of FAULTS) {
     assert.deepEqual(crashes, []);
   });
 }
+
+test('in Chromium, random pairs of faults, each at a random request: right or one clear error', async () => {
+  const random = randomFrom(20_261_130);
+  let right = 0;
+  for (let i = 0; i < PAIRS; i++) {
+    const [a, b] = [FAULTS[random(FAULTS.length)], FAULTS[random(FAULTS.length)]];
+    const [atA, atB] = [random(4), random(4)];
+    let seen = 0;
+    home.log = [];
+    home.fault = onFile((exchange) => {
+      if (exchange.path.startsWith('/moved')) return false;
+      const now = seen++;
+      return now === atA ? a.answer(exchange) : now === atB ? b.answer(exchange) : false;
+    });
+    const patience = a.silent || b.silent ? SHORT_PATIENCE : {};
+    const options = { ...patience, concurrency: i % 2 === 0 ? 4 : 1 };
+    const outcome = await load(`${home.origin}/f.safetensors`, options);
+    assert.match(outcome, /^(right$|ERR_HTTP: |ERR_SAFETENSORS: )/, `${a.name}, ${b.name}`);
+    if (outcome === 'right') right += 1;
+  }
+  assert.deepEqual(crashes, []);
+  assert.ok(right > PAIRS / 2, `${right} of ${PAIRS} ridden out`);
+});
 
 test('another origin that hides Content-Range, ETag and length from scripts is read right', async () => {
   away.headers = CORS;
@@ -163,6 +196,11 @@ test("the browser's own cache never mixes two versions of a file", async () => {
 
 test('with cache: true a second visit fetches only the header', async () => {
   assert.equal(await load(`${home.origin}/f.safetensors`, { cache: true }), 'right');
+  // No load waits until the cache has stored what it was given.
+  await tab.evaluate(async (count) => {
+    const cache = await caches.open('gated-mlp');
+    while ((await cache.keys()).length < count) await new Promise(requestAnimationFrame);
+  }, Object.keys(LENGTHS).length);
   home.log = [];
   assert.equal(await load(`${home.origin}/f.safetensors`, { cache: true }), 'right');
   const ranges = home.log.filter(({ path }) => path === '/f.safetensors').map(({ range }) => range);
