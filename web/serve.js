@@ -1,6 +1,7 @@
 /// <reference types="node" />
 // The development server of the page: static files of the repository over HTTP/1.1, with byte ranges (the loader
-// reads one layer out of a file), gzip for text and the right MIME types. No build step, no dependency, no cache.
+// reads one layer out of a file), gzip for text and the right MIME types. No build step, no dependency; a browser asks each
+// time, and is told where it has the file already: page and worker import many of the same modules.
 // `npm start` runs it; the browser tests import createPageServer. It is not meant for the open internet.
 
 import { createReadStream } from 'node:fs';
@@ -91,12 +92,18 @@ async function sendFile(request, response, path) {
     'content-type': MIME_TYPES[extension] ?? 'application/octet-stream',
     'cache-control': 'no-cache',
     'x-content-type-options': 'nosniff',
+    // Weak, for the same tag stands for the file as it is and compressed.
+    etag: `W/"${info.size}-${info.mtimeMs}"`,
   };
   const range = parseRange(request.headers.range, info.size);
   if (range === 'unsatisfiable') {
     return sendText(response, 416, 'Range not satisfiable', {
       'content-range': `bytes */${info.size}`,
     });
+  }
+  if (range === null && request.headers['if-none-match'] === headers.etag) {
+    response.writeHead(304, headers);
+    return response.end();
   }
   const zip =
     range === null &&
