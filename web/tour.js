@@ -19,14 +19,20 @@ const PLAIN = {
 const CAPITAL = { ...PLAIN, layer: 24, prompt: 'chat', token: 41, unit: 1005 };
 const LEAKY = { ...PLAIN, layer: 5, prompt: 'code', token: 10, unit: 588 };
 
-/** The state of each stop; the words are text.tour.stops, in the same order. @type {Partial<State>[]} */
+/**
+ * The state of each stop, and what of the page it speaks of; the words are text.tour.stops, in the same order.
+ * @type {{ state: Partial<State>, subject: string }[]}
+ */
 const STOPS = [
-  CAPITAL,
-  { ...CAPITAL, closed: [1005] },
-  { ...LEAKY, set: 'negative' },
-  { ...LEAKY, set: 'closed' },
-  { ...LEAKY, by: 'c', sort: 'c' },
-  { ...PLAIN, layer: 11, prompt: 'english', token: 0, unit: 1229 },
+  { state: CAPITAL, subject: 'inspector' },
+  { state: { ...CAPITAL, closed: [1005] }, subject: 'inspector' },
+  { state: { ...LEAKY, set: 'negative' }, subject: 'tile' },
+  { state: { ...LEAKY, set: 'closed' }, subject: 'tile' },
+  { state: { ...LEAKY, by: 'c', sort: 'c' }, subject: 'errors' },
+  {
+    state: { ...PLAIN, layer: 11, prompt: 'english', token: 0, unit: 1229 },
+    subject: 'inspector',
+  },
 ];
 
 export class Tour {
@@ -35,6 +41,7 @@ export class Tour {
   #words = byId('tour-words');
   #result = byId('tour-result');
   #place = byId('tour-place');
+  #live = byId('tour-live');
   #next = /** @type {HTMLButtonElement} */ (byId('tour-next'));
   #back = /** @type {HTMLButtonElement} */ (byId('tour-back'));
   #onChange;
@@ -57,6 +64,10 @@ export class Tour {
     this.#card.addEventListener('keydown', (event) => {
       if (event.key === 'Escape') this.#leave();
     });
+    new ResizeObserver(() => {
+      const { style } = document.documentElement;
+      style.setProperty('--tour-height', `${this.#card.offsetHeight}px`);
+    }).observe(this.#card);
   }
 
   /**
@@ -71,18 +82,27 @@ export class Tour {
     this.#stop = stop;
     if (stop === 0) return;
     const { title, words } = text.tour.stops[stop - 1];
+    const place = text.tour.place(stop, STOPS.length);
     this.#title.textContent = title;
     this.#words.replaceChildren(...words.map((paragraph) => el('p', {}, paragraph)));
-    this.#place.textContent = text.tour.place(stop, STOPS.length);
+    this.#place.textContent = place;
+    this.#live.textContent = `${title}, ${place}. ${words.join(' ')}`;
+    // When the card and what it speaks of have their places.
+    requestAnimationFrame(() => setTimeout(() => this.#reveal(stop)));
     this.#next.textContent = stop === STOPS.length ? text.tour.end : text.tour.next;
     this.#back.disabled = stop === 1;
-    if (this.#takesFocus) this.#next.focus();
+    if (this.#takesFocus) this.#next.focus({ preventScroll: true });
     this.#takesFocus = false;
   }
 
   /** @param {number} stop */
+  #reveal(stop) {
+    if (stop === this.#stop) byId(STOPS[stop - 1].subject).scrollIntoView({ block: 'nearest' });
+  }
+
+  /** @param {number} stop */
   #go(stop) {
-    this.#onChange({ ...STOPS[stop - 1], tour: stop });
+    this.#onChange({ ...STOPS[stop - 1].state, tour: stop });
   }
 
   #leave() {

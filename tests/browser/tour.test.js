@@ -1,0 +1,92 @@
+// The tour's card beside what it speaks of: on a laptop and on a phone no stop lies under the card, the keyboard finds its way
+// from the card into the page, and who hears the page hears where the tour is.
+
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { eventually, launchBrowser, openTab, servePage, settledBadge } from '../helpers/browser.js';
+
+const browser = await launchBrowser();
+const site = await servePage();
+after(async () => {
+  await browser.close();
+  site.close();
+});
+
+const STOPS = 6;
+/** What each stop speaks of, by screen: on a phone the inspector is a sheet that is always there. */
+const SUBJECTS = ['inspector', 'inspector', 'tile', 'tile', 'errors', 'inspector'];
+const SCREENS = {
+  'a laptop': { viewport: { width: 1280, height: 720 } },
+  'a phone': { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true },
+};
+
+/**
+ * How many pixels of the subject's height can be seen, and how many could be at best.
+ * @param {import('playwright-core').Page} tab
+ * @param {string} subject
+ */
+const seen = (tab, subject) =>
+  tab.evaluate((id) => {
+    const boxOf = (/** @type {string} */ name) =>
+      /** @type {HTMLElement} */ (document.getElementById(name)).getBoundingClientRect();
+    const [box, card] = [boxOf(id), boxOf('tour')];
+    const isBeside = box.left >= card.right || box.right <= card.left;
+    const [top, bottom] = isBeside
+      ? [0, innerHeight]
+      : card.top > innerHeight - card.bottom
+        ? [0, card.top]
+        : [card.bottom, innerHeight];
+    const shown = Math.min(bottom, box.bottom) - Math.max(top, box.top);
+    return { shown, most: Math.min(box.height, bottom - top) };
+  }, subject);
+
+for (const [name, screen] of Object.entries(SCREENS)) {
+  test(`on ${name} every stop shows what it speaks of beside the card`, async () => {
+    const { tab, complaints } = await openTab(browser, screen);
+    await tab.goto(site.page);
+    await settledBadge(tab);
+    await tab.click('#tour-start');
+    for (let stop = 1; stop <= STOPS; stop++) {
+      await tab
+        .locator('#tour-place')
+        .filter({ hasText: `${stop} of ${STOPS}` })
+        .waitFor();
+      await settledBadge(tab);
+      await eventually(async () => {
+        const { shown, most } = await seen(tab, SUBJECTS[stop - 1]);
+        assert.ok(shown > 0.8 * most, `stop ${stop}: ${shown} of ${most}`);
+      });
+      await tab.click('#tour-next');
+    }
+    assert.deepEqual(complaints, []);
+    await tab.context().close();
+  });
+}
+
+test('the card says where it is, and Tab leads from it into the page', async () => {
+  const { tab } = await openTab(browser);
+  await tab.goto(site.page);
+  await settledBadge(tab);
+  await tab.locator('#tour-start').focus();
+  await tab.keyboard.press('Enter');
+  await tab.locator('#tour-next:focus').waitFor();
+  await tab.keyboard.press('Enter');
+  await eventually(async () => {
+    const [title, words, heard] = await Promise.all(
+      ['title', 'words', 'live'].map((part) => tab.locator(`#tour-${part}`).textContent()),
+    );
+    assert.equal(heard, `${title}, 2 of 6. ${words}`);
+  });
+  /** @type {string[]} */
+  const order = [];
+  for (let i = 0; i < 3; i++) {
+    await tab.keyboard.press('Tab');
+    order.push(await tab.evaluate(() => document.activeElement?.id ?? ''));
+  }
+  assert.deepEqual(order, ['tour-back', 'tour-close', 'layer-select']);
+  await tab.keyboard.press('Shift+Tab');
+  await tab.keyboard.press('Escape');
+  await tab.locator('#tour-start:focus').waitFor();
+  assert.equal(await tab.locator('#tour').isVisible(), false);
+  await tab.context().close();
+});
