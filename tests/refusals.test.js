@@ -155,8 +155,8 @@ for (const [
     /gpt-oss or MiniMax M3 computes another sigmoid/,
   ],
   [
-    'Falcon-H1 with multipliers',
-    { model_type: 'falcon_h1', mlp_multipliers: [0.5, 1] },
+    'Falcon-H1 with multipliers that are none',
+    { model_type: 'falcon_h1', mlp_multipliers: [0.5] },
     {},
     /Falcon-H1/,
   ],

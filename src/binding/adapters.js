@@ -1,40 +1,66 @@
-// Low-rank adapters of gate_up_proj, as Zamba 2 has them: a block that several layers share, and for each of them two small
-// matrices whose product is added to the weight. describe.js finds them, checkpoint.js adds them to a loaded MLP. Imports
-// nothing, so that a bundler makes it a small file of its own, fetched by those few who need it.
+// What is done to the weights of a loaded MLP so that the plain formula computes what its family computes: Falcon-H1's gate and
+// output are multiplied by constants; of Zamba 2 several layers share a block, and for each of them the product of two small
+// matrices is added to gate_up_proj. describe.js says which; checkpoint.js calls. Imports nothing, so that a bundler makes it
+// a small file of its own, fetched by those few who need it.
 
 /**
- * One layer's adapter: the weight is gate_up_proj + second first.
  * @typedef {object} Adapter
- * @property {number} layer that uses the block with this adapter
- * @property {string} first tensor [rank, d]
- * @property {string} second tensor [2 dFf, rank]
- * @property {number} rank
+ * @property {{ first: string, second: string, rank: number }} [product] tensors [rank, d] and [2 dFf, rank]: second first
+ *   is added to gate_up_proj
+ * @property {{ gate: number, output: number }} [scales]
  */
+/** @typedef {import('./checkpoint.js').Checkpoint} Checkpoint */
+/** @typedef {import('./gated-mlp.js').GatedMLP} GatedMLP */
+/** @typedef {typeof import('./linear.js').Linear} LinearClass */
+/** @typedef {Record<string, { data: import('./arrays.js').RealArray }>} Parameters */
 
 /** Columns of the product that are computed at once. */
 const STEP = 64;
 
 /**
- * Adds an adapter to gate_proj and up_proj of an MLP that holds the block's own weights.
- * @param {import('./checkpoint.js').Checkpoint} checkpoint
- * @param {import('./gated-mlp.js').GatedMLP} mlp
+ * @param {Checkpoint} checkpoint
+ * @param {GatedMLP} mlp as its tensors have it
  * @param {Adapter} adapter
- * @param {typeof import('./linear.js').Linear} Linear
+ * @param {LinearClass} Linear
  * @param {AbortSignal} [signal]
  */
-export async function addAdapter(checkpoint, mlp, { first, second, rank }, Linear, signal) {
+export async function adapt(checkpoint, mlp, { product, scales }, Linear, signal) {
+  /** @type {Parameters} */
+  const parameters = Object.fromEntries(mlp.namedParameters());
+  if (product) await addProduct(checkpoint, mlp, product, parameters, Linear, signal);
+  for (const [name, { data }] of Object.entries(parameters)) {
+    const scale = { gate_proj: scales?.gate, down_proj: scales?.output }[name.split('.')[0]] ?? 1;
+    if (scale !== 1) data.set(data.map((value) => scale * value));
+  }
+  mlp.loadStateDict(parameters);
+}
+
+/**
+ * @param {Checkpoint} checkpoint
+ * @param {GatedMLP} mlp
+ * @param {{ first: string, second: string, rank: number }} product
+ * @param {Parameters} parameters of the block, to which it is added
+ * @param {LinearClass} Linear
+ * @param {AbortSignal} [signal]
+ */
+async function addProduct(
+  checkpoint,
+  { d, dFf },
+  { first, second, rank },
+  parameters,
+  Linear,
+  signal,
+) {
   const { runtime } = checkpoint;
-  const { d, dFf } = mlp;
   const onProgress = () => {};
   const a = await checkpoint.read(first, { signal, onProgress });
   const b = await checkpoint.read(second, { signal, onProgress });
   const narrow = await Linear.create(d, rank, { runtime });
   const wide = await Linear.create(rank, 2 * dFf, { runtime });
+  const [gate, up] = ['gate_proj', 'up_proj'].map((name) => parameters[`${name}.weight`].data);
   try {
     narrow.loadStateDict({ weight: a });
     wide.loadStateDict({ weight: b });
-    const weights = Object.fromEntries(mlp.namedParameters());
-    const [gate, up] = ['gate_proj', 'up_proj'].map((name) => weights[`${name}.weight`].data);
     const step = Math.min(STEP, dFf);
     for (let begin = 0; begin < d; begin += step) {
       const n = Math.min(step, d - begin);
@@ -48,8 +74,6 @@ export async function addAdapter(checkpoint, mlp, { first, second, rank }, Linea
         }
       }
     }
-    const sum = { 'gate_proj.weight': { data: gate }, 'up_proj.weight': { data: up } };
-    mlp.loadStateDict(sum, { strict: false });
   } finally {
     narrow.dispose();
     wide.dispose();

@@ -68,8 +68,8 @@ export const streamTensors = (checkpoint, wanted, options) => stream(checkpoint,
 /** The one gated MLP that is meant, and where its parameters lie. @type {(checkpoint: Checkpoint, options: import('./select.js').MLPOptions) => import('./select.js').ResolvedMLP} */
 export const resolveMLP = (checkpoint, options) => resolve(checkpoint, options);
 
-/** Adds a layer's adapter to the weights it shares with others. @type {typeof import('./adapters.js').addAdapter} */
-export const addAdapter = async (...given) => (await import('./adapters.js')).addAdapter(...given);
+/** Makes loaded weights those of a family that computes more with them. @type {typeof import('./adapters.js').adapt} */
+export const adapt = async (...given) => (await import('./adapters.js')).adapt(...given);
 
 /** @typedef {{ signal?: AbortSignal, onProgress?: OnProgress }} ReadOptions */
 
@@ -107,7 +107,7 @@ export class Checkpoint {
         options,
         checkpoint.url,
       );
-      const { first, second } = found.adapter ?? {};
+      const { first, second } = found.adapter?.product ?? {};
       const names = [...found.parts.map((part) => part.tensor), first, second];
       const tensors = [...new Set(names.filter((name) => name !== undefined))];
       return { ...found, source: { url: checkpoint.url, revision: checkpoint.revision, tensors } };

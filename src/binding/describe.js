@@ -84,7 +84,7 @@ function describeAdapted(group, contents, hints) {
       ...rest,
       mlp: { ...mlp, refusal },
       error: error ?? wrong,
-      adapter: { layer, first, second, rank },
+      adapter: { product: { first, second, rank } },
     };
   });
 }
@@ -124,6 +124,7 @@ function describeOne(group, expert, contents, hints) {
     shapes.error || unknownOrder ? [] : partsOf(group, expert, contents, storage, shapes);
   const family = VARIANTS.find((v) => v.types === null || v.types.some((t) => types.includes(t)));
   const variant = family?.of(config, group.layer) ?? null;
+  const scales = family?.scales?.(config);
   const naming = family?.act ? { ...group.naming, fixedAct: family.act } : group.naming;
   const activation = activationIn(config, where, types, naming, hints.act);
   const error =
@@ -156,7 +157,7 @@ function describeOne(group, expert, contents, hints) {
     },
     error,
     parts,
-    adapter: null,
+    adapter: scales && (scales.gate !== 1 || scales.output !== 1) ? { scales } : null,
   };
 }
 

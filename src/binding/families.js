@@ -154,10 +154,17 @@ export const NAMINGS = [
   fused('Inkling', ['w13_dn', 'w2_md'], [[null, 'interleaved']]),
 ];
 
+/** What Falcon-H1 multiplies gate and output by. @param {Record<string, unknown>} config */
+function multipliersOf({ mlp_multipliers: m = [1, 1] }) {
+  const [gate, output] = Array.isArray(m) ? m.map(Number) : [];
+  return Number.isFinite(gate) && Number.isFinite(output) ? { gate, output } : null;
+}
+
 /**
  * Families whose formula is not the plain one, although their names are. `types` null: any. `of`, by config and layer: what
  * they compute besides, null where that is nothing, or 'other' where it cannot be computed here.
- * @type {{ name: string, formula?: string, types: string[] | null, act?: 'quick_gelu', of: (config: Record<string, unknown>, layer: number | null) => import('./variant.js').Variant | null | 'other' }[]}
+ * `scales`: what gate and output are multiplied by besides.
+ * @type {{ name: string, formula?: string, types: string[] | null, act?: 'quick_gelu', of: (config: Record<string, unknown>, layer: number | null) => import('./variant.js').Variant | null | 'other', scales?: typeof multipliersOf }[]}
  */
 export const VARIANTS = [
   {
@@ -181,10 +188,10 @@ export const VARIANTS = [
   },
   {
     name: 'Falcon-H1',
-    formula: 'gate and output multiplied by mlp_multipliers',
+    formula: 'mlp_multipliers that are not two numbers',
     types: ['falcon_h1'],
-    of: ({ mlp_multipliers: m }) =>
-      Array.isArray(m) && m.every((each) => Number(each) === 1) ? null : 'other',
+    of: (config) => (multipliersOf(config) ? null : 'other'),
+    scales: multipliersOf,
   },
   {
     name: 'Inkling',

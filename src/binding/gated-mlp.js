@@ -118,7 +118,7 @@ export class GatedMLP {
   static async fromCheckpoint(checkpoint, options = {}) {
     const { signal, onProgress, onGateRows } = options;
     signal?.throwIfAborted();
-    const { addAdapter, resolveMLP, streamTensors } = await loader();
+    const { adapt, resolveMLP, streamTensors } = await loader();
     const found = resolveMLP(checkpoint, options);
     const home = options.runtime ?? checkpoint.runtime;
     const { adapter } = found;
@@ -148,7 +148,7 @@ export class GatedMLP {
               preview(new GatePreview(rows, (x) => mlp.#gates(x, rows)));
           }),
       );
-      if (adapter) await addAdapter(checkpoint, mlp, adapter, Linear, signal);
+      if (adapter) await adapt(checkpoint, mlp, adapter, Linear, signal);
     } catch (error) {
       mlp.dispose();
       throw error;

@@ -23,7 +23,7 @@ import { isSelected, whyNone } from './scan.js';
  * @property {string} dtype as stored
  * @property {number} byteLength
  * @property {import('./weights.js').Part[]} parts
- * @property {import('./adapters.js').Adapter | null} adapter what is added to gate_proj and up_proj once they are there
+ * @property {import('./adapters.js').Adapter | null} adapter what is done to the weights once they are there
  */
 /** @typedef {Resolution & { source: { url: string, revision: string | null, tensors: string[] } }} ResolvedMLP */
 
