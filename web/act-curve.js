@@ -26,7 +26,11 @@ const TICKS_WANTED = 7;
 
 /** @typedef {import('./protocol.js').ActCurve} ActCurve */
 /** @typedef {import('./protocol.js').ActShape} ActShape */
-/** @typedef {{ curve: ActCurve, shape: ActShape, tau: number, gate: number, act: number, isShut: boolean, label: string }} CurveView */
+/**
+ * A gate on the curve. `own`: the model's point, where it is held at another by hand.
+ * @typedef {{ curve: ActCurve, shape: ActShape, tau: number, gate: number, act: number,
+ *   own: { gate: number, act: number } | null, label: string }} CurveView
+ */
 
 export class ActCurveChart {
   #bands = svg('g');
@@ -36,7 +40,7 @@ export class ActCurveChart {
   #path = svg('path', { class: 'curve' });
   #drop = svg('path', { class: 'drop' });
   #dot = svg('circle', { class: 'dot', r: 5 });
-  /** Where the model itself has a gate that is held at 0. */
+  /** Where the model itself has a gate that is held by hand. */
   #own = svg('circle', { class: 'own-dot', r: 5 });
   #svg = svg('svg', { class: 'act-curve', viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img' });
   #drawn = '';
@@ -58,11 +62,15 @@ export class ActCurveChart {
 
   /** @param {CurveView} view */
   update(view) {
-    const [from, to] = windowFor(view.gate);
+    const { gate: ownGate, act: ownAct } = view.own ?? view;
+    const [from, to] = windowFor(Math.min(view.gate, ownGate), Math.max(view.gate, ownGate));
     const { g, a } = view.curve;
     const inside = indicesWithin(g, from, to);
-    const top = a.slice(inside.first, inside.last + 1).reduce((p, q) => Math.max(p, q), view.act);
-    const low = Math.min(-0.12 * top, -view.shape.depth * 1.25 || 0, view.act);
+    const acts = [view.act, ownAct];
+    const top = a
+      .slice(inside.first, inside.last + 1)
+      .reduce((p, q) => Math.max(p, q), Math.max(...acts));
+    const low = Math.min(-0.12 * top, -view.shape.depth * 1.25 || 0, ...acts);
     const x = scale(from, to, MARGIN.left, WIDTH - MARGIN.right);
     const y = scale(
       Number.isFinite(low) ? low : a[inside.first],
@@ -73,11 +81,11 @@ export class ActCurveChart {
     const key = [from, to, top, low, view.tau, view.curve.a[0], view.shape.shutBelow].join();
     if (key !== this.#drawn) this.#drawFrame(view, inside, x, y);
     this.#drawn = key;
-    const [px, own] = [x(Math.max(from, Math.min(to, view.gate))), y(view.act)];
-    const py = view.isShut ? y(0) : own;
+    const within = (/** @type {number} */ g) => x(Math.max(from, Math.min(to, g)));
+    const [px, py] = [within(view.gate), y(view.act)];
     setAttributes(this.#dot, { cx: px, cy: py });
-    setAttributes(this.#own, { cx: px, cy: own });
-    this.#own.style.display = view.isShut ? '' : 'none';
+    setAttributes(this.#own, { cx: within(ownGate), cy: y(ownAct) });
+    this.#own.style.display = view.own === null ? 'none' : '';
     setAttributes(this.#drop, { d: `M${px} ${y(0)}V${py}M${MARGIN.left} ${py}H${px}` });
     this.#svg.setAttribute('aria-label', view.label);
   }
@@ -135,10 +143,13 @@ export function scale(from, to, start, end) {
   return Object.assign(map, { from, to });
 }
 
-/** @param {number} gate */
-function windowFor(gate) {
+/**
+ * @param {number} least value of g that has to be in it
+ * @param {number} most
+ */
+function windowFor(least, most) {
   return (
-    WINDOWS.find(([from, to]) => gate >= from && gate <= to - HEADROOM * (to - from)) ??
+    WINDOWS.find(([from, to]) => least >= from && most <= to - HEADROOM * (to - from)) ??
     WINDOWS[WINDOWS.length - 1]
   );
 }

@@ -1,13 +1,12 @@
 // One gate, looked into: its class in words, the point on the activation's curve, the product as a row of numbers, the unit
 // over all tokens, and what happens when it is closed. It shows what it is handed; closing is asked of the caller.
 
-import { ActCurveChart } from './act-curve.js';
 import { actAt } from './analysis.js';
 import { channelChanges, nextTokenBars } from './bar-charts.js';
 import { CompareTable } from './compare-table.js';
-import { CLASS_NAMES } from './definitions.js';
 import { el } from './dom.js';
 import { number, percent } from './format.js';
+import { HeldGate } from './held-gate.js';
 import { rankOf } from './orders.js';
 import { OverTokens } from './over-tokens.js';
 import { actName, text } from './text.js';
@@ -33,10 +32,7 @@ export class Inspector {
   #title = el('h2', { id: 'inspector-title' });
   #mode = el('span', { class: 'mode' });
   #place = el('p', { class: 'place' });
-  #class = el('p', { class: 'class-line' });
-  #curveHost = el('div');
-  #curve = new ActCurveChart(this.#curveHost);
-  #product = el('dl', { class: 'product' });
+  #gate = new HeldGate();
   #rank = el('p', { class: 'rank', title: text.meanings.rank });
   #tokens = new OverTokens();
   #compare = new CompareTable();
@@ -80,9 +76,7 @@ export class Inspector {
         el('div', { class: 'title-row' }, this.#title, this.#mode, this.#rank),
         this.#place,
       ),
-      this.#class,
-      this.#curveHost,
-      this.#product,
+      ...this.#gate.nodes,
       this.#tokens.node,
       this.#compare.node,
       el('div', { class: 'close-row' }, this.#button, this.#effect),
@@ -121,8 +115,8 @@ export class Inspector {
     this.#title.textContent = words.title(cell.unit);
     this.#mode.textContent = pinned ? words.pinned : words.peek;
     this.#place.textContent = words.place(layer, cell.token, pieces[cell.token]);
-    this.#updateGate(scene, cell);
-    this.#updateProduct(scene, cell);
+    this.#updateRank(scene, cell);
+    this.#gate.update(scene, cell, pinned);
     this.#tokens.update(scene, cell);
     this.#updateEffects(scene, effects, pinned);
     this.#updateCloser(scene, cell, effects, layer, pinned);
@@ -133,67 +127,9 @@ export class Inspector {
    * @param {Scene} scene
    * @param {Cell} cell
    */
-  #updateGate(scene, cell) {
-    const { gate, activated, up, dFf, curve, shape, act } = scene.numbers;
-    const i = cell.token * dFf + cell.unit;
-    const gateClass = scene.classAt(cell);
-    const u = up === null ? '\u2026' : number(up[i]);
-    const own = number(activated[i]);
-    const isShut = isShutByHand(scene, cell);
-    const sentence = isShut
-      ? text.closedByHand(text.classes[gateClass], own)
-      : text.classSentences[gateClass](own, u);
-    const chip = el('span', {
-      class: `swatch band-${isShut ? 'crossing' : CLASS_NAMES[gateClass]}`,
-      'aria-hidden': 'true',
-    });
-    this.#class.replaceChildren(chip, sentence);
-    const point = { name: act, g: number(gate[i]), a: isShut ? '0' : own, sentence };
-    this.#curve.update({
-      curve,
-      shape,
-      tau: scene.state.tau,
-      gate: gate[i],
-      act: activated[i],
-      isShut,
-      label: words.curveLabel(point),
-    });
-  }
-
-  /**
-   * @param {Scene} scene
-   * @param {Cell} cell
-   */
-  #updateProduct(scene, { token, unit }) {
-    const { gate, activated, up, hidden, contribution, columnNorms, dFf } = scene.numbers;
-    const i = token * dFf + unit;
-    const isShut = isShutByHand(scene, { token, unit });
-    const { product: meaning } = text.meanings;
-    /** Name, meaning, value, sign before it, whether a gate held at 0 makes it 0. @type {[string, string, number, string, boolean][]} */
-    const cells = [
-      ['g', meaning.g, gate[i], '', false],
-      ['a = act(g)', meaning.a, activated[i], '\u2192', isShut],
-    ];
-    if (up !== null && hidden !== null && contribution !== null && columnNorms !== null) {
-      cells.push(
-        ['u', meaning.u, up[i], '\u00d7', false],
-        ['h = a\u2009u', meaning.h, hidden[i], '=', isShut],
-        ['\u2016d\u2016', meaning.d, columnNorms[unit], '\u00d7', false],
-        ['c', meaning.c, contribution[i], '=', isShut],
-      );
-      this.#rank.textContent = words.rank(rankOf(contribution, token, dFf, unit), dFf);
-    } else this.#rank.textContent = '';
-    this.#product.replaceChildren(
-      ...cells.map(([name, what, value, sign, isZero]) =>
-        el(
-          'div',
-          { 'data-sign': sign, title: what },
-          el('dt', {}, name),
-          el('dd', {}, isZero ? '0' : number(value)),
-          ...(isZero ? [el('dd', { class: 'own' }, text.ownValue(number(value)))] : []),
-        ),
-      ),
-    );
+  #updateRank({ numbers: { contribution, dFf } }, { token, unit }) {
+    this.#rank.textContent =
+      contribution === null ? '' : words.rank(rankOf(contribution, token, dFf, unit), dFf);
   }
 
   /**

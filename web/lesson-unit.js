@@ -138,7 +138,7 @@ export class UnitBench {
       : text.inspector.curveLabel({ name, g: number(gate), a: number(act), sentence });
     const [g, a, y] = [gate, act, trace.output[0]].map((value) => number(value));
     this.#line.say(veiled ? '' : words.spoken({ g, a, y, sentence }));
-    this.#curve.update({ curve, shape, tau: DEFAULT_TAU, gate, act, isShut: false, label });
+    this.#curve.update({ curve, shape, tau: DEFAULT_TAU, gate, act, own: null, label });
   }
 }
 

@@ -30,6 +30,9 @@ export const text = {
   /** Of a gate that is held at 0 by hand. `own`: the class the model gives it, `a` its own act(g). */
   closedByHand: (/** @type {string} */ own, /** @type {string} */ a) =>
     `Closed by hand (the model itself: ${own}, \u00d7 ${a}).`,
+  /** Of a gate whose g is set by hand. */
+  heldByHand: (/** @type {string} */ g, /** @type {string} */ sentence) =>
+    `With g = ${g} by hand: ${sentence}`,
   ownValue: (/** @type {string} */ value) => `itself ${value}`,
   /** What the short names mean, for who points at them. */
   meanings: {
@@ -183,6 +186,7 @@ export const text = {
       `would move the output by ${relative} of its length (\u03c0 = ${along}).`,
     moved: (/** @type {string} */ relative, /** @type {string} */ cosine) =>
       `Closed by hand: the output moved by ${relative} of its length (cosine ${cosine}).`,
+    meanings: 'What these names mean',
     whatIf: 'What if g were',
     whatIfResult: (/** @type {string} */ act, /** @type {string} */ share) =>
       `a = ${act}; the output would move by ${share}`,
@@ -400,7 +404,7 @@ export const text = {
       {
         title: 'A gate that opens for capital cities',
         words: [
-          'The model has just written \u201cThe capital of France is\u201d. Of the 1536 gates in this layer, unit 1005 matters most: look at its bars on the right. It leaks at nearly every token, and opens where a capital is the subject.',
+          'The model has just written \u201cThe capital of France is\u201d. Of the 1536 gates in this layer, unit 1005 matters most. Its bars, one a token, show that it leaks nearly everywhere, and opens where a capital is the subject.',
         ],
       },
       {

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
-import { launchBrowser, openChecked, servePage } from '../helpers/browser.js';
+import { eventually, launchBrowser, openChecked, servePage } from '../helpers/browser.js';
 
 const expected = JSON.parse(readFileSync(new URL('./expected.json', import.meta.url), 'utf8'));
 const browser = await launchBrowser();
@@ -40,6 +40,35 @@ test('a gate closed by hand is closed in words, numbers and picture, beside what
   await tab.locator('.class-line').filter({ hasText: 'Open:' }).waitFor();
   assert.equal(await tab.locator('#what-if').isDisabled(), false);
   assert.equal(await tab.locator('.product dd.own').count(), 0);
+  assert.deepEqual(complaints, []);
+  await tab.context().close();
+});
+
+test('a g that is set by hand moves the point and the whole equation, beside what the model has', async () => {
+  const { tab, complaints } = await opened('');
+  const { g, u } = expected[0].pinned;
+  const dot = tab.locator('.act-curve .dot');
+  const ownDot = tab.locator('.act-curve .own-dot');
+  const place = await dot.getAttribute('cx');
+  await tab.locator('#what-if').fill('-1.25');
+  await tab.locator('.class-line').filter({ hasText: 'by hand' }).waitFor();
+  const values = (await tab.locator('.product dd:not(.own)').allTextContents()).map((value) =>
+    Number(value.replace('\u2212', '-')),
+  );
+  const act = -1.25 / (1 + Math.exp(1.25));
+  const norm = values[4];
+  const wanted = [-1.25, act, u, act * u, norm, Math.abs(act * u) * norm];
+  wanted.forEach((value, i) => {
+    assert.ok(Math.abs(values[i] - value) <= 0.006 * Math.abs(value), `${values[i]}: ${value}`);
+  });
+  const own = await tab.locator('.product dd.own').allTextContents();
+  assert.equal(own[0], `itself ${g.toPrecision(3)}`);
+  assert.equal(own.length, 4);
+  assert.ok(Number(await dot.getAttribute('cx')) < Number(await ownDot.getAttribute('cx')));
+  assert.match(String(await tab.locator('.class-line').textContent()), /^With g = −1\.25 by hand/);
+  await tab.locator('.what-if-row button').click();
+  await eventually(async () => assert.equal(await dot.getAttribute('cx'), place));
+  assert.equal(await ownDot.isVisible(), false);
   assert.deepEqual(complaints, []);
   await tab.context().close();
 });
