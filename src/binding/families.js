@@ -133,9 +133,10 @@ export const NAMINGS = [
     ['fc1', 'fc2'],
     [
       ['moonshine', 'up-gate', 'moonshine', { where: /decoder/ }],
+      ['moonshine_streaming', 'up-gate', 'moonshine_streaming', { where: /decoder/ }],
       ['moshi kyutai_speech_to_text', 'gate-up', 'moshi'],
     ],
-    { types: ['moonshine', 'moshi', 'kyutai_speech_to_text'] },
+    { types: ['moonshine', 'moonshine_streaming', 'moshi', 'kyutai_speech_to_text'] },
   ),
   fused('CLVP', ['fc1.proj', 'fc2'], [['clvp clvp_encoder', 'up-gate', 'clvp']]),
   fused('ChatGLM', ['dense_h_to_4h', 'dense_4h_to_h'], [['chatglm', 'gate-up']], {
