@@ -18,6 +18,7 @@ export class GradientPanel {
   #kind = /** @type {HTMLSelectElement} */ (byId('gradient-kind'));
   #place = /** @type {HTMLInputElement} */ (byId('gradient-place'));
   #placeLabel = byId('gradient-place-label');
+  #figure = byId('gradient');
   #body = byId('gradient-body');
   #words = byId('gradient-words');
   #onDirection;
@@ -37,7 +38,7 @@ export class GradientPanel {
     });
     new IntersectionObserver((entries) => {
       if (entries.some(({ isIntersecting }) => isIntersecting)) onWatched();
-    }).observe(byId('gradient'));
+    }).observe(this.#figure);
   }
 
   /**
@@ -60,7 +61,9 @@ export class GradientPanel {
     const key = [gradients, state.token, state.tau];
     if (key.every((part, i) => part === this.#drawn[i])) return;
     this.#drawn = key;
-    if (gradients?.here[state.token] !== true) {
+    const isHere = gradients?.here[state.token] === true;
+    this.#figure.classList.toggle('is-waiting', !isHere);
+    if (gradients === null || !isHere) {
       this.#body.replaceChildren();
       this.#words.textContent = words.waiting;
       return;

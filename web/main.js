@@ -14,6 +14,7 @@ import { errorInWords } from './load-errors.js';
 import { keyOfLink, NO_MODEL, ownFileOf } from './model-link.js';
 import { SHIPPED } from './models.js';
 import { NoticeLine } from './notice.js';
+import { bindPaper } from './paper.js';
 import { startWorker } from './places.js';
 import { WorkerClient } from './protocol.js';
 import { numbersOfPreview, numbersOfTrace, Scene } from './scene.js';
@@ -92,6 +93,10 @@ class Page {
     onSchemeChange(() => {
       this.#views.recolour();
       this.#schedule();
+    });
+    bindPaper(() => {
+      this.#views.recolour();
+      this.#settle();
     });
     this.#schedule();
   }
@@ -312,6 +317,14 @@ class Page {
         throw error;
       }
     });
+  }
+
+  /** Draws at once what waits for a frame. */
+  #settle() {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+    this.#render();
+    this.#views.flush();
   }
 
   #render() {
