@@ -111,7 +111,9 @@ export class Engine {
   async open(question) {
     this.cancel();
     const { signal } = this.#abort;
-    const model = await OpenedModel.open(question, await this.runtime(), signal);
+    const runtime = await this.runtime();
+    const model = await OpenedModel.open(question, runtime, signal);
+    if (model.checkpoint.mlps.length === 0) throw await model.whyEmpty(runtime);
     return { model: this.#models.push(model) - 1, mlps: model.summaries(), commit: model.commit };
   }
 

@@ -175,7 +175,7 @@ export class Inspector {
    */
   #updateWhatIf(scene, { token, unit }, together, pinned) {
     const { state, isWhole } = scene;
-    const { gate, dFf, curve } = scene.numbers;
+    const { gate, dFf, curve, variant } = scene.numbers;
     const isShut = isShutByHand(scene, { token, unit });
     const own = gate[token * dFf + unit];
     const reach = Math.max(WHAT_IF_REACH, Math.ceil(Math.abs(own)));
@@ -183,10 +183,10 @@ export class Inspector {
     this.#whatIf.min = String(-reach);
     this.#whatIf.max = String(reach);
     this.#whatIf.value = String(pinned && whatIf !== null ? whatIf : own);
-    this.#whatIf.disabled = !pinned || !isWhole || isShut;
+    this.#whatIf.disabled = !pinned || !isWhole || isShut || variant !== null;
     this.#asIs.hidden = !pinned || whatIf === null;
-    if (isShut) {
-      this.#whatIfResult.textContent = words.whatIfClosed;
+    if (isShut || variant !== null) {
+      this.#whatIfResult.textContent = isShut ? words.whatIfClosed : words.whatIfVaried;
       return;
     }
     const act = number(actAt(curve, whatIf ?? own));

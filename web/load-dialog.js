@@ -225,7 +225,6 @@ export class LoadDialog {
     this.#mlps = mlps;
     this.#name = name;
     this.#linked = linkedName(source, name, commit);
-    if (mlps.length === 0) throw new Error(words.errors.noMlp(''));
     this.#status.textContent = words.found(mlps.length);
     this.#list.replaceChildren(
       ...mlps.map((mlp, index) =>

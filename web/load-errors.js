@@ -23,6 +23,7 @@ const BY_CODE = {
   ERR_SHAPE: words.shape,
   ERR_OUT_OF_MEMORY: words.memory,
   ERR_STATES: words.states,
+  ERR_NO_MLP: words.noMlp,
 };
 
 /** @param {unknown} error */
@@ -34,6 +35,8 @@ export function errorInWords(error) {
     return words.noRanges;
   if (isNoAnswer(error)) return navigator.onLine ? words.unreachable : words.offline;
   if (code === 'ERR_HTTP' && status !== null) return words.http(status);
+  if (code === 'ERR_SHAPE' && /does not fit the \d+ GiB/.test(message))
+    return words.tooLarge(message);
   if (code === 'ERR_SAFETENSORS' && /\bHTML\b/.test(message)) return words.webPage;
   return (BY_CODE[code] ?? words.other)(message.replace(/\.$/, ''));
 }

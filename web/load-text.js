@@ -63,8 +63,8 @@ export const loadText = {
       `This is not a safetensors file: ${detail}. The page reads only that format; most models on huggingface.co have it.`,
     webPage:
       'This is a web page, not a safetensors file: the address leads to HTML, as a sign-in or a model\u2019s page does. Give the address of the file itself, which ends in .safetensors, or a Hub id such as name/model.',
-    noMlp: (/** @type {string} */ detail) =>
-      `No gated MLP is in this file. The page knows gate_proj, up_proj and down_proj and the names other families use. ${detail}`,
+    noMlp: (/** @type {string} */ near) =>
+      `No gated MLP is in this file. The page knows gate_proj, up_proj and down_proj and the names other families use.${near === '' ? '' : ` Nearest to what is missing: ${near}.`} If the model is in parts, open its .safetensors.index.json.`,
     dtype: (/** @type {string} */ detail) =>
       `The weights are stored in a way the page cannot compute from. ${detail}. Look for a BF16 or F16 copy of the model.`,
     unsupported: (/** @type {string} */ detail) =>
@@ -73,6 +73,8 @@ export const loadText = {
       `A tensor is missing. ${detail}. If the model is in parts, open its .safetensors.index.json.`,
     shape: (/** @type {string} */ detail) =>
       `The file\u2019s tensors do not fit together. ${detail}`,
+    tooLarge: (/** @type {string} */ detail) =>
+      `This layer is larger than a page\u2019s memory can be: ${detail}. Choose a smaller model, or one expert of a mixture.`,
     memory: (/** @type {string} */ detail) =>
       `Not enough memory for this layer. ${detail}. Close other tabs, or choose a smaller model.`,
     states: (/** @type {string} */ detail) =>

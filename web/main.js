@@ -202,7 +202,8 @@ class Page {
     const own = trace.act === trace.ownAct ? '' : text.badge.ownAct(actName(trace.ownAct));
     const isChosen = source.kind !== 'shipped' && source.act !== null;
     const assumed = isChosen ? text.badge.assumed(actName(trace.ownAct)) : '';
-    if (load === this.#loads) this.#badge.show(state, words + own + assumed);
+    const formula = text.badge.variant(trace.variant);
+    if (load === this.#loads) this.#badge.show(state, words + own + assumed + formula);
   }
 
   /** @param {import('./protocol.js').Source} source */

@@ -1,7 +1,8 @@
 // A checkpoint that the reader brought: opened by its headers, and listed with what each layer costs to fetch. Lives in the
 // worker; engine.js asks it.
 
-import { openCheckpoint } from '../src/binding/index.js';
+import { GatedMLP, openCheckpoint } from '../src/binding/index.js';
+import { nearNames } from './near-names.js';
 
 /** @typedef {import('../src/binding/index.js').Runtime} Runtime */
 /**
@@ -51,6 +52,20 @@ export class OpenedModel {
       token: token === '' ? undefined : token,
     });
     return new OpenedModel(checkpoint, ranges);
+  }
+
+  /**
+   * Why no gated MLP was found, where the loader knows it; else what names come near.
+   * @param {Runtime} runtime
+   * @returns {Promise<unknown>} an error
+   */
+  async whyEmpty(runtime) {
+    const known = await GatedMLP.fromCheckpoint(this.checkpoint, { runtime }).catch(
+      (error) => error,
+    );
+    if (known.code === 'ERR_UNSUPPORTED') return known;
+    const near = nearNames(this.checkpoint.tensors.keys()).join(', ');
+    return Object.assign(new Error(near), { code: 'ERR_NO_MLP' });
   }
 
   /** @returns {MlpSummary[]} */

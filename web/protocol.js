@@ -24,6 +24,7 @@
  * @property {string} ownAct  the one the model was trained with
  * @property {Float32Array | null} actChange  per token, ||y - y of the own act|| / ||the latter||; null where act is the own
  * @property {string} dtype
+ * @property {import('../src/binding/index.js').GatedMLP['variant']} variant  what the layer computes besides the plain formula
  * @property {ActCurve} curve
  * @property {ActShape} shape
  * @property {Float32Array} gate

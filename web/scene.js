@@ -33,6 +33,7 @@ import { text } from './text.js';
  * @property {string} act  '' until the whole layer is here
  * @property {string} ownAct
  * @property {Float32Array | null} actChange
+ * @property {TraceMessage['variant']} variant
  * @property {About['origin']} origin
  * @property {About['model']} model
  * @property {About['layer']} layer
@@ -72,6 +73,7 @@ export function numbersOfPreview(preview, pieces, about) {
     act: '',
     ownAct: '',
     actChange: null,
+    variant: null,
   };
   return { ...preview, ...missing, ...about, arrived: preview.rows, pieces: pieces.map(readable) };
 }

@@ -86,6 +86,7 @@ export class ShownLayer {
       ownAct: mlp.act,
       actChange: this.#actChange(),
       dtype: mlp.dtype,
+      variant: mlp.variant,
       contribution,
       columnNorms: norms,
       codes,

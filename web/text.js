@@ -1,6 +1,7 @@
 // All the words of the page that JavaScript writes, in one place and ready to be translated. index.html holds the prose
 // that never changes. Numbers come in already formatted.
 
+import { percent } from './format.js';
 import { loadText } from './load-text.js';
 
 /** @typedef {0 | 1 | 2 | 3} GateClass */
@@ -200,6 +201,7 @@ export const text = {
     recorded: 'What the whole model says next',
     recordedNote: 'recorded beforehand',
     recordedOther: (/** @type {string} */ own) => `recorded for ${own} only`,
+    whatIfVaried: 'Not for this layer: its formula is not act(g) alone.',
     whatIfClosed: 'Closed by hand: open the gate again to set its g.',
     below: (/** @type {string} */ share) => `< ${share}`,
   },
@@ -462,6 +464,20 @@ export const text = {
       'x from your file, which has no output of the model to check against (y): the output is recomputed here, not compared.',
     assumed: (/** @type {string} */ act) =>
       ` No config says which activation they want; you chose ${act}.`,
+    /** What a layer computes besides the plain formula. @param {import('../src/binding/index.js').GatedMLP['variant']} variant */
+    variant: (variant) => {
+      const { sparsity = 0, limit = 0, upShift = 0 } = variant ?? {};
+      const words = [];
+      if (sparsity > 0)
+        words.push(
+          `it keeps the largest ${percent(1 - sparsity)} of each token\u2019s gates: act sees how far g is above a cut, and a is act(0) below it`,
+        );
+      if (limit > 0) words.push(`act sees at most ${limit}, and u is held within \u00b1${limit}`);
+      if (upShift !== 0) words.push(`${upShift} is added to u`);
+      return words.length === 0
+        ? ''
+        : ` This layer has a formula of its own: ${words.join('; ')}. The numbers are after that; the curve is act alone.`;
+    },
     ownAct: (/** @type {string} */ own) => ` (with the model\u2019s own ${own})`,
     failed: (/** @type {string} */ why) => `Not checked: ${why}`,
   },

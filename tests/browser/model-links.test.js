@@ -14,14 +14,11 @@ import {
   settledBadge,
 } from '../helpers/browser.js';
 import { FaultServer } from '../helpers/fault-server.js';
+import { CORS } from '../helpers/load-dialog.js';
 
 const CAPTURE = fileURLToPath(new URL('./capture/', import.meta.url));
 const weights = readFileSync(`${CAPTURE}model.safetensors`);
 const config = readFileSync(`${CAPTURE}config.json`);
-const CORS = {
-  'access-control-allow-origin': '*',
-  'access-control-allow-headers': 'authorization, range',
-};
 const COMMIT = '0123456789abcdef0123456789abcdef01234567';
 const server = await FaultServer.start({
   '/m/model.safetensors': weights,

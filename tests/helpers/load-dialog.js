@@ -1,0 +1,41 @@
+// "Load another model" as a person uses it, for the tests that load something: opened, asked, its errors, and the layer on show.
+
+import { openTab, settledBadge } from './browser.js';
+
+/** @typedef {import('playwright-core').Page} Page */
+
+/** What a server must answer with, for a page of another site to read it. */
+export const CORS = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-headers': 'authorization, range',
+};
+
+/**
+ * A tab with the dialog open.
+ * @param {import('playwright-core').Browser} browser
+ * @param {{ page: string }} site
+ */
+export async function openDialog(browser, site) {
+  const { tab, complaints } = await openTab(browser);
+  await tab.goto(site.page);
+  await settledBadge(tab);
+  await tab.click('#load-open');
+  return { tab, complaints };
+}
+
+/** @param {Page} tab @param {string} address */
+export async function ask(tab, address) {
+  await tab.fill('#load-url', address);
+  await tab.press('#load-url', 'Enter');
+}
+
+/** @param {Page} tab @param {RegExp} words */
+export const errorOf = (tab, words) =>
+  tab.locator('#load-error').filter({ hasText: words }).waitFor();
+
+/** Loads the chosen layer. @param {Page} tab */
+export async function loadChosen(tab) {
+  await tab.click('#load-layer');
+  await tab.locator('#load-dialog').waitFor({ state: 'hidden' });
+  return settledBadge(tab);
+}
