@@ -29,7 +29,7 @@ threads_compile=(-matomics -mbulk-memory -mmutable-globals)
 threads_link=(-sIMPORTED_MEMORY "-Wl,--shared-memory,--no-check-features,--export=__stack_pointer")
 
 # The files whose loops do nearly all of the arithmetic are compiled for speed, the others for size.
-kernels=(activation gemm linear quant_gemm)
+kernels=(activation gemm quant quant_gemm)
 
 compile_objects() { # compile_objects FOLDER FLAG...: one object per file of src/core that has none yet
   local folder=$1 file name level
@@ -38,7 +38,7 @@ compile_objects() { # compile_objects FOLDER FLAG...: one object per file of src
     name=$(basename "$file" .c)
     if [[ -e $folder/$name.o ]]; then continue; fi
     level=-Os
-    if [[ " ${kernels[*]} " == *" $name "* ]]; then level=-O3; fi
+    if [[ " ${kernels[*]} " == *" $name "* ]]; then level=-O2; fi
     "$emcc" "${c_flags[@]}" "$level" -msimd128 "$@" -c "$file" -o "$folder/$name.o"
   done
 }

@@ -22,12 +22,6 @@
 #define STRIP_VECTORS (STRIP / LANES)
 #define PANEL_STRIPS  (PANEL / STRIP)
 
-#ifdef __clang__
-#define DO_NOT_UNROLL _Pragma("clang loop unroll(disable)")
-#else
-#define DO_NOT_UNROLL _Pragma("GCC unroll 1")
-#endif
-
 typedef struct {
     const real *data; /* values, or pairs of codes */
     int32_t rows;

@@ -11,34 +11,56 @@ typedef struct {
     float minimum;
 } block_range;
 
+static int32_t bits_of(float value) {
+    int32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
 static int all_finite(const float *weights) {
-    float zero = 0;
-    for (int32_t i = 0; i < BLOCK; i++) {
-        zero += weights[i] * 0.0f;
+    vfloat zeros = {0};
+    DO_NOT_UNROLL
+    for (int32_t i = 0; i < BLOCK; i += VFLOATS) {
+        zeros += vf_load(weights + i) * 0.0f;
     }
-    return zero == 0;
+    return zeros[0] + zeros[1] + zeros[2] + zeros[3] == 0;
 }
 
 /* Q8_0 is symmetric about 0, Q4_1 starts at the smallest weight. */
 static block_range range_of(const float *weights, int32_t dtype) {
-    float least = weights[0], most = weights[0], magnitude = 0;
-    for (int32_t i = 0; i < BLOCK; i++) {
-        least = weights[i] < least ? weights[i] : least;
-        most = weights[i] > most ? weights[i] : most;
-        magnitude = weights[i] > magnitude ? weights[i] : magnitude;
-        magnitude = -weights[i] > magnitude ? -weights[i] : magnitude;
+    vfloat low = vf_load(weights), high = low;
+    DO_NOT_UNROLL
+    for (int32_t i = VFLOATS; i < BLOCK; i += VFLOATS) {
+        const vfloat w = vf_load(weights + i);
+        low = vf_select(w < low, w, low);
+        high = vf_select(w > high, w, high);
+    }
+    float least = low[0], most = high[0];
+    for (int32_t i = 1; i < VFLOATS; i++) {
+        least = low[i] < least ? low[i] : least;
+        most = high[i] > most ? high[i] : most;
     }
     if (dtype == DTYPE_Q4_1) {
         return (block_range){(most - least) / 15.0f, least};
     }
-    return (block_range){magnitude / 127.0f, 0}; /* +0 of zeros, of any sign */
+    const float magnitude = most > -least ? most : -least;
+    return (block_range){magnitude / 127.0f + 0.0f, 0}; /* +0 of zeros, of any sign */
 }
 
+/* A finite number to F16, to nearest even; past its range an infinity. */
 static uint16_t to_f16(float value) {
-    const double wide = (double)value;
-    uint16_t bits;
-    convert_encode(&bits, 0, DTYPE_F16, &wide, 1);
-    return bits;
+    const int32_t sign = bits_of(value) >> 16 & 0x8000;
+    const float magnitude = value < 0 ? -value : value;
+    int32_t half;
+    if (magnitude < 0x1p-14f) { /* subnormal: the addition rounds to multiples of 2^-24 */
+        half = bits_of(magnitude + 0.5f) - bits_of(0.5f);
+    } else if (magnitude < 0x1p16f) {
+        const int32_t bits = bits_of(magnitude) - bits_of(0x1p-15f);
+        half = (bits + 0xfff + (bits >> 13 & 1)) >> 13;
+    } else {
+        half = F16_INFINITY;
+    }
+    return (uint16_t)(sign | half);
 }
 
 static void put_f16(unsigned char *values, int32_t column, uint16_t bits) {
@@ -51,65 +73,84 @@ static double get_f16(const unsigned char *values, int32_t column) {
     return convert_decode_bits(bits, DTYPE_F16);
 }
 
-/* Where the 16 bits with a Q4_1 code lie; *shift: the code's first bit. */
-static ptrdiff_t nibble_place(int32_t column, int32_t k, int32_t *shift) {
-    *shift = column % 16 / 4 * 4;
-    return k / 2 * PANEL + column / 16 * 16 + (column % 4 * 2 + k % 2) * 2;
+/* How one output's codes lie in 16 bits that others share. */
+typedef struct {
+    size_t first; /* byte of the first pair; its other input is 2 bytes on */
+    size_t step;  /* bytes to the next pair */
+    int32_t shift;
+    int32_t others; /* mask of what is not this output's */
+    int32_t bias; /* of Q8_0's lower code, which borrows from the upper one where it is negative */
+} code_place;
+
+static code_place place_of(int32_t dtype, int32_t column) {
+    const size_t output = (size_t)(column % 4 * 4);
+    if (dtype == DTYPE_Q4_1) {
+        const int32_t shift = column % 16 / 4 * 4;
+        const size_t first = (size_t)(column / 16 * 16) + output;
+        return (code_place){first, PANEL, shift, ~(15 << shift), 0};
+    }
+    const int upper = column % STRIP < 4;
+    const size_t first = (size_t)(column / STRIP * 16) + output;
+    return (code_place){first, 2 * PANEL, upper ? 8 : 0, upper ? 0xff : 0xff00, 128};
 }
 
-static void put_code(unsigned char *codes, int32_t dtype, int32_t column, int32_t k, int32_t code) {
-    if (dtype == DTYPE_Q8_0) {
-        codes[(k / 2 * PANEL + column) * 2 + k % 2] = (unsigned char)code;
-        return;
+static void put_codes(unsigned char *codes, int32_t dtype, int32_t column, const int32_t *of) {
+    const code_place place = place_of(dtype, column);
+    unsigned char *at = codes + place.first;
+    DO_NOT_UNROLL
+    for (int32_t k = 0; k < BLOCK; k += 2, at += place.step) {
+        uint16_t pair[2];
+        memcpy(pair, at, sizeof pair);
+        for (int32_t i = 0; i < 2; i++) {
+            const int32_t others =
+                ((pair[i] + place.bias) & place.others) - (place.bias & place.others);
+            pair[i] = (uint16_t)(others + of[k + i] * (1 << place.shift));
+        }
+        memcpy(at, pair, sizeof pair);
     }
-    int32_t shift;
-    unsigned char *at = codes + nibble_place(column, k, &shift);
-    uint16_t four;
-    memcpy(&four, at, sizeof four);
-    four = (uint16_t)((four & ~(15u << shift)) | (uint32_t)code << shift);
-    memcpy(at, &four, sizeof four);
 }
 
 static int32_t get_code(const unsigned char *codes, int32_t dtype, int32_t column, int32_t k) {
-    if (dtype == DTYPE_Q8_0) {
-        return (int8_t)codes[(k / 2 * PANEL + column) * 2 + k % 2];
+    const code_place place = place_of(dtype, column);
+    uint16_t among;
+    memcpy(&among, codes + place.first + (size_t)(k / 2) * place.step + k % 2 * 2, sizeof among);
+    if (dtype == DTYPE_Q4_1) {
+        return among >> place.shift & 15;
     }
-    int32_t shift;
-    const unsigned char *at = codes + nibble_place(column, k, &shift);
-    uint16_t four;
-    memcpy(&four, at, sizeof four);
-    return four >> shift & 15;
+    return (int8_t)((among + (place.shift == 0 ? 0 : place.bias)) >> place.shift);
 }
 
 /* Q8_0 rounds halves away from zero. */
-static int32_t code_of(float weight, int32_t dtype, float minimum, float inverse) {
+INLINE vfloat_bits codes_of(vfloat weights, int32_t dtype, float minimum, float inverse) {
     if (dtype == DTYPE_Q4_1) {
-        const int32_t code = (int32_t)((weight - minimum) * inverse + 0.5f);
-        return code < 15 ? code : 15;
+        const vfloat code = (weights - minimum) * inverse + 0.5f;
+        return __builtin_convertvector(vf_select(code > 15.0f, (vfloat){15, 15, 15, 15}, code),
+                                       vfloat_bits);
     }
-    const double code = (double)(weight * inverse);
-    return (int32_t)(code < 0 ? code - 0.5 : code + 0.5);
+    const vfloat exact = weights * inverse;
+    const vfloat_bits towards_zero = __builtin_convertvector(exact, vfloat_bits);
+    const vfloat rest = exact - __builtin_convertvector(towards_zero, vfloat);
+    return towards_zero - (rest >= 0.5f) + (rest <= -0.5f);
 }
 
-void block_encode(unsigned char *block, int32_t dtype, int32_t column, const double *weights,
-                  int32_t n) {
-    float padded[BLOCK] = {0};
-    for (int32_t i = 0; i < n; i++) {
-        padded[i] = (float)weights[i];
-    }
-    const block_range range = range_of(padded, dtype);
+void block_encode(unsigned char *block, int32_t dtype, int32_t column, const float *weights) {
+    const block_range range = range_of(weights, dtype);
     uint16_t scale = to_f16(range.scale), minimum = to_f16(range.minimum);
-    if (!all_finite(padded) || scale >= F16_INFINITY || (minimum & 0x7fff) >= F16_INFINITY) {
+    if (!all_finite(weights) || scale >= F16_INFINITY || (minimum & 0x7fff) >= F16_INFINITY) {
         scale = F16_NAN;
         minimum = 0;
     }
     /* A scale that rounds to zero makes the codes meaningless. */
     const float inverse = scale == 0 || scale == F16_NAN ? 0 : 1.0f / range.scale;
-    unsigned char *codes = block + codes_offset(dtype);
-    for (int32_t k = 0; k < BLOCK; k++) {
-        put_code(codes, dtype, column, k,
-                 inverse == 0 ? 0 : code_of(padded[k], dtype, range.minimum, inverse));
+    int32_t codes[BLOCK] = {0};
+    if (inverse != 0) {
+        DO_NOT_UNROLL
+        for (int32_t i = 0; i < BLOCK; i += VFLOATS) {
+            const vfloat_bits four = codes_of(vf_load(weights + i), dtype, range.minimum, inverse);
+            memcpy(codes + i, &four, sizeof four);
+        }
     }
+    put_codes(block + codes_offset(dtype), dtype, column, codes);
     put_f16(block, column, scale);
     if (dtype == DTYPE_Q4_1) {
         put_f16(block + 2 * PANEL, column, minimum);

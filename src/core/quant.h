@@ -8,13 +8,16 @@
  *         minima [32]   the same; Q4_1 only
  *         codes         pairs of inputs [16], each of all 32 outputs
  *
- *     Q8_0   weight = scale * code            codes [16][32][2] of int8, -127..127
+ *     Q8_0   weight = scale * code            codes [16][4][8] of int16: lane 2 i + j of strip s is
+ *                                             256 a + b, where a and b, -127..127, are those of
+ *                                             outputs 8 s + i and 8 s + 4 + i, input j of the pair
  *     Q4_1   weight = scale * code + minimum  codes [16][2][8] of uint16: lane 2 i + j of half h has
  *                                             those of outputs 16 h + 4 n + i, input j of the pair,
  *                                             0..15, in bits 4 n..4 n + 3
  *
  * so eight 16-bit lanes are a pair of inputs of four outputs, which is what a pairwise integer
- * product wants. A block that has an infinite or NaN weight, or a scale past F16, has the scale
+ * product wants, and the codes of several outputs are multiplied before they are taken apart
+ * (quant_gemm.c). A block that has an infinite or NaN weight, or a scale past F16, has the scale
  * F16_NAN and is NaN altogether. Called by store.c to fill and read the store; private to the
  * kernels.
  */
@@ -35,10 +38,8 @@ INLINE size_t codes_offset(int32_t dtype) {
     return (dtype == DTYPE_Q4_1 ? 4 : 2) * PANEL;
 }
 
-/* Quantises n <= 32 weights of the panel's output `column`, as ggml's reference does; missing ones
- * are 0. */
-void block_encode(unsigned char *block, int32_t dtype, int32_t column, const double *weights,
-                  int32_t n);
+/* Quantises the BLOCK weights of the panel's output `column`, as ggml's reference does. */
+void block_encode(unsigned char *block, int32_t dtype, int32_t column, const float *weights);
 
 /* The weight of output `column` and input k of a block. */
 double block_decode(const unsigned char *block, int32_t dtype, int32_t column, int32_t k);
@@ -48,10 +49,10 @@ double block_decode(const unsigned char *block, int32_t dtype, int32_t column, i
 /* Codes of outputs 4 i..4 i + 3, both inputs of pair p. */
 INLINE vcodes expand_codes(const unsigned char *codes, int32_t dtype, int32_t p, int32_t i) {
     if (dtype == DTYPE_Q8_0) {
-        return v_widen_codes(codes + (p * PANEL + 4 * i) * 2);
+        const vcodes both = v_load_codes(codes + (p * PANEL + i / 2 * STRIP) * 2);
+        return i % 2 == 0 ? (both + 128) >> 8 : both << 8 >> 8;
     }
-    vunsigned_codes packed;
-    memcpy(&packed, codes + (p * PANEL + i / 4 * 16), sizeof packed);
+    const vunsigned_codes packed = (vunsigned_codes)v_load_codes(codes + (p * PANEL + i / 4 * 16));
     switch (i % 4) {
     case 0: return (vcodes)(packed & 15);
     case 1: return (vcodes)(packed >> 4 & 15);

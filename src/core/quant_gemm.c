@@ -7,7 +7,10 @@
 
 #ifndef GATED_MLP_FLOAT64
 
-#define CODE_MAX      32767.0f
+#define CODE_MAX 32767.0f
+/* The codes of a block are scaled to add up to no more than this in magnitude, before they are
+ * rounded: then 256 times a block's product with Q8_0's codes, and another product, fit in 32 bits. */
+#define CODES_TOTAL   65503.0f
 #define SMALLEST_STEP 0x1p-126f
 /* Added to a number of magnitude under 2^22, it rounds it to nearest and leaves it, as an integer,
  * in the lowest bits. */
@@ -15,28 +18,25 @@
 /* From so many rows on Q8_0 is quicker when a strip is first widened to 16 bits for all of them. */
 #define ROWS_TO_EXPAND_FOR 32
 
-/* The magnitude that is largest by its bits: above every number come infinity and NaN. */
-static real largest_magnitude(const real *values) {
-    vmask most = {0};
+/* What a unit of the codes of values [BLOCK] stands for; not finite where a value is not. */
+static real code_step(const real *values) {
+    vreal total = v_splat(0), most = v_splat(0);
     for (int32_t i = 0; i < BLOCK; i += LANES) {
-        const vmask bits = (vmask)v_abs(v_load(values + i));
-        const vmask more = bits > most;
-        most = (bits & more) | (most & ~more);
+        const vreal magnitudes = v_abs(v_load(values + i));
+        total += magnitudes * v_splat(1 / CODES_TOTAL);
+        most = v_at_least(magnitudes, most);
     }
-    int32_t bits = most[0];
-    for (int32_t i = 1; i < LANES; i++) {
-        bits = most[i] > bits ? most[i] : bits;
+    real step = total[0] + total[1] + (total[2] + total[3]);
+    for (int32_t i = 0; i < LANES; i++) {
+        step = most[i] / CODE_MAX > step ? most[i] / CODE_MAX : step;
     }
-    real largest;
-    memcpy(&largest, &bits, sizeof largest);
-    return largest;
+    return step;
 }
 
-/* values [BLOCK] as pairs of codes */
+/* values [BLOCK] as pairs of codes; *sum is that of the values after rounding */
 static void encode_values(real *pairs, real *scale, real *sum, const real *values) {
-    const real largest = largest_magnitude(values);
-    const real step = largest / CODE_MAX;
-    const real inverse = step >= SMALLEST_STEP ? CODE_MAX / largest : 0;
+    const real step = code_step(values);
+    const real inverse = step >= SMALLEST_STEP ? 1 / step : 0;
     vmask total = {0};
     for (int32_t i = 0; i < BLOCK; i += 2 * LANES) {
         const vcodes low = (vcodes)(v_load(values + i) * inverse + TO_INTEGER);
@@ -45,7 +45,7 @@ static void encode_values(real *pairs, real *scale, real *sum, const real *value
         total += v_dot_pairs(codes, (vcodes){1, 1, 1, 1, 1, 1, 1, 1});
         v_store(pairs + i / 2, (vreal)codes);
     }
-    *scale = inverse > 0 ? step : largest * 0;
+    *scale = inverse > 0 ? step : step * 0;
     *sum = *scale * (real)(total[0] + total[1] + total[2] + total[3]);
 }
 
@@ -81,23 +81,65 @@ INLINE vreal add_block(vreal before, vmask products, vreal weight_scale, real sc
     return v_madd(v_from_integers(products), weight_scale * v_splat(scale), before);
 }
 
+/* Products of one row with PANEL outputs over a block. */
+typedef struct {
+    vmask of[PANEL / LANES];
+} row_products;
+
+/* The codes a and b of two outputs, which lie together as 256 a + b, are multiplied together, and
+ * once more without a: all of 256 P_a + P_b, and 256 P_b, fits. */
+INLINE row_products gemv_q8_0(const real *pairs, int32_t step, const unsigned char *codes) {
+    row_products products = {0};
+    DO_NOT_UNROLL
+    for (int32_t p = 0; p < PAIRS; p++, pairs += step, codes += 2 * PANEL) {
+        const vcodes x = v_splat_pair(pairs);
+        for (int32_t s = 0; s < PANEL_STRIPS; s++) {
+            const vcodes both = v_load_codes(codes + s * 2 * STRIP);
+            products.of[2 * s] += v_dot_pairs(both, x);
+            products.of[2 * s + 1] += v_dot_pairs(both << 8, x);
+        }
+    }
+    for (int32_t s = 0; s < PANEL_STRIPS; s++) {
+        const vmask second = products.of[2 * s + 1] >> 8;
+        products.of[2 * s] = (products.of[2 * s] - second) >> 8;
+        products.of[2 * s + 1] = second;
+    }
+    return products;
+}
+
+/* Of four codes that lie together the first three are multiplied in their places. */
+INLINE row_products gemv_q4_1(const real *pairs, int32_t step, const unsigned char *codes) {
+    row_products products = {0};
+    DO_NOT_UNROLL
+    for (int32_t p = 0; p < PAIRS; p++, pairs += step, codes += PANEL) {
+        const vcodes x = v_splat_pair(pairs);
+        for (int32_t h = 0; h < 2; h++) {
+            const vcodes four = v_load_codes(codes + h * 16);
+            vmask *of = products.of + 4 * h;
+            of[0] += v_dot_pairs(four & 0xf, x);
+            of[1] += v_dot_pairs(four & 0xf0, x);
+            of[2] += v_dot_pairs(four & 0xf00, x);
+            of[3] += v_dot_pairs((vcodes)((vunsigned_codes)four >> 12), x);
+        }
+    }
+    for (int32_t h = 0; h < 2; h++) {
+        products.of[4 * h + 1] >>= 4;
+        products.of[4 * h + 2] >>= 8;
+    }
+    return products;
+}
+
 /* tile [PANEL] += one row, whose pairs are `step` apart, times one block straight from the store. */
 INLINE void gemv_block(const int32_t dtype, real *tile, const real *pairs, int32_t step, real scale,
                        real sum, const unsigned char *block) {
     const unsigned char *codes = block + codes_offset(dtype);
-    vmask products[PANEL / LANES] = {0};
-    DO_NOT_UNROLL
-    for (int32_t p = 0; p < PAIRS; p++, pairs += step) {
-        const vcodes x = v_splat_pair(pairs);
-        for (int32_t i = 0; i < PANEL / LANES; i++) {
-            products[i] += v_dot_pairs(expand_codes(codes, dtype, p, i), x);
-        }
-    }
+    const row_products products =
+        dtype == DTYPE_Q8_0 ? gemv_q8_0(pairs, step, codes) : gemv_q4_1(pairs, step, codes);
     for (int32_t s = 0; s < PANEL_STRIPS; s++) {
         const strip_row scales = expand_scales(block, s);
         for (int32_t j = 0; j < STRIP_VECTORS; j++) {
             real *to = tile + s * STRIP + j * LANES;
-            vreal y = add_block(v_load(to), products[s * STRIP_VECTORS + j], scales.v[j], scale);
+            vreal y = add_block(v_load(to), products.of[s * STRIP_VECTORS + j], scales.v[j], scale);
             if (dtype == DTYPE_Q4_1) {
                 y = v_madd(expand_minima(block, s).v[j], v_splat(sum), y);
             }
@@ -174,8 +216,13 @@ NOINLINE void tile_q8_0(real *c, const row_block *a, int32_t r, int32_t b0,
         tile_products products = {0};
         DO_NOT_UNROLL
         for (int32_t p = 0; p < PAIRS; p++, pairs += GROUP, codes += PANEL * 2) {
-            const vcodes weights[STRIP_VECTORS] = {v_widen_codes(codes), v_widen_codes(codes + 8)};
+            const vcodes both = v_load_codes(codes);
+            const vcodes weights[STRIP_VECTORS] = {both, both << 8};
             add_pair(&products, weights, pairs);
+        }
+        for (int32_t i = 0; i < GROUP; i++) {
+            products.sum[i][1] >>= 8;
+            products.sum[i][0] = (products.sum[i][0] - products.sum[i][1]) >> 8;
         }
         const strip_row weight_scales = expand_scales(block, s);
         for (int32_t j = 0; j < STRIP_VECTORS; j++) {

@@ -26,6 +26,11 @@ typedef uint32_t vbits __attribute__((vector_size(16)));
 #define INLINE static inline __attribute__((always_inline))
 /* For hot loops with several callers: one copy in the module, and registers that are theirs alone. */
 #define NOINLINE static __attribute__((noinline))
+#ifdef __clang__
+#define DO_NOT_UNROLL _Pragma("clang loop unroll(disable)")
+#else
+#define DO_NOT_UNROLL _Pragma("GCC unroll 1")
+#endif
 
 INLINE vreal v_load(const real *p) {
     vreal v;
@@ -67,6 +72,21 @@ INLINE void v_store_first(real *p, vreal v, int64_t count) {
     for (int64_t i = 0; i < count; i++) {
         p[i] = lanes[i];
     }
+}
+
+/* Four float32 and their bits, whatever real is. */
+typedef float vfloat __attribute__((vector_size(16)));
+typedef int32_t vfloat_bits __attribute__((vector_size(16)));
+#define VFLOATS 4
+
+INLINE vfloat vf_load(const float *p) {
+    vfloat v;
+    memcpy(&v, p, sizeof v);
+    return v;
+}
+
+INLINE vfloat vf_select(vfloat_bits mask, vfloat yes, vfloat no) {
+    return (vfloat)((mask & (vfloat_bits)yes) | (~mask & (vfloat_bits)no));
 }
 
 /* a * b + c: one rounding or two, as is fastest under relaxed SIMD; two everywhere else. */
@@ -127,12 +147,10 @@ INLINE vcodes v_splat_pair(const void *p) {
     return (vcodes)(vmask){pair, pair, pair, pair};
 }
 
-/* Eight 8-bit codes at p, widened. */
-INLINE vcodes v_widen_codes(const void *p) {
-    typedef int8_t bytes __attribute__((vector_size(8)));
-    bytes codes;
+INLINE vcodes v_load_codes(const void *p) {
+    vcodes codes;
     memcpy(&codes, p, sizeof codes);
-    return __builtin_convertvector(codes, vcodes);
+    return codes;
 }
 
 INLINE vreal v_from_integers(vmask integers) {

@@ -112,6 +112,27 @@ static size_t block_offset(const linear *l, int32_t o, int32_t k) {
     return (size_t)(block - (const unsigned char *)l->weight);
 }
 
+/* weights [BLOCK] = n elements in float32, then zeros */
+static void decode_block(float *weights, const unsigned char *src, ptrdiff_t step, int32_t dtype,
+                         int32_t n) {
+    memset(weights, 0, BLOCK * sizeof *weights);
+    if (dtype == DTYPE_F32) {
+        for (int32_t i = 0; i < n; i++, src += step) {
+            memcpy(&weights[i], src, 4);
+        }
+    } else if (dtype == DTYPE_BF16) { /* the upper half of a F32 */
+        for (int32_t i = 0; i < n; i++, src += step) {
+            memcpy((unsigned char *)&weights[i] + 2, src, 2);
+        }
+    } else {
+        double wide[BLOCK];
+        convert_decode(wide, src, step, dtype, n);
+        for (int32_t i = 0; i < n; i++) {
+            weights[i] = (float)wide[i];
+        }
+    }
+}
+
 static void set_blocks(linear *l, const source_block *from) {
     unsigned char *store = l->weight;
     for (int32_t r0 = 0; r0 < from->rows; r0 += PANEL) {
@@ -119,12 +140,12 @@ static void set_blocks(linear *l, const source_block *from) {
         for (int32_t c = 0; c < from->cols; c += BLOCK) {
             const int32_t n = min_i32(BLOCK, from->cols - c);
             for (int32_t r = r0; r < r1; r++) {
-                double weights[BLOCK];
-                convert_decode(weights, from->src + r * from->row_step + c * from->col_step,
-                               from->col_step, from->src_dtype, n);
+                float weights[BLOCK];
+                decode_block(weights, from->src + r * from->row_step + c * from->col_step,
+                             from->col_step, from->src_dtype, n);
                 const int32_t o = from->row0 + r;
                 block_encode(store + block_offset(l, o, from->col0 + c), l->dtype, o % PANEL,
-                             weights, n);
+                             weights);
             }
         }
     }
