@@ -524,6 +524,13 @@ test('without layer, expert or prefix there must be exactly one MLP; else the er
 test('without a config the activation is silu, and the result says that this is a default', async () => {
   const checkpoint = await open(single);
   assert.deepEqual([checkpoint.mlps[0].act, checkpoint.mlps[0].actSource], ['silu', 'default']);
+  for (const [type, act] of [
+    ['gemma2', 'gelu_tanh'],
+    ['mpt', 'gelu'],
+  ]) {
+    const [mlp] = (await open(single, { config: { model_type: type } })).mlps;
+    assert.deepEqual([mlp.act, mlp.actSource], [act, 'family']);
+  }
   const given = await GatedMLP.fromCheckpoint(checkpoint, { act: 'gelu_new' });
   assert.equal(given.act, 'gelu_tanh');
   const configured = await open(single, { config: { model_type: 'gemma', hidden_act: 'gelu' } });

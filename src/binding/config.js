@@ -26,6 +26,11 @@ const ACTIVATION_KEYS = [
   'decoder_hidden_act',
   'ffn_config.ffn_act_fn.name',
 ];
+/** What families compute whose config says nothing of it. */
+const OWN_ACTIVATIONS = /** @type {const} */ ([
+  [/^gemma/, 'gelu_tanh'],
+  [/^mpt$/, 'gelu'],
+]);
 const WIDTH_KEYS = ['hidden_size', 'd_model', 'n_embd', 'dim'];
 const HIDDEN_WIDTH_KEYS = [
   'intermediate_size',
@@ -102,8 +107,8 @@ export function activationIn(config, where, types, naming, given) {
   if (naming.fixedAct) return { act: naming.fixedAct, source: 'family', error: null };
   const key = ACTIVATION_KEYS.find((k) => typeof valueAt(config, k) === 'string');
   if (key === undefined) {
-    if (types.some((t) => t.startsWith('gemma')))
-      return { act: 'gelu_tanh', source: 'family', error: null };
+    const [, act] = OWN_ACTIVATIONS.find(([pattern]) => types.some((t) => pattern.test(t))) ?? [];
+    if (act) return { act, source: 'family', error: null };
     if (naming.act === null) {
       const message = `${naming.family}: nothing says which activation; pass { act }`;
       return { act: null, source: 'default', error: new GatedMLPError('ERR_ACTIVATION', message) };
