@@ -37,11 +37,15 @@ export function channelChanges(channels) {
       class: 'channels',
       viewBox: `0 0 ${WIDTH} ${height}`,
       role: 'img',
-      'aria-label': text.inspector.channels,
+      'aria-label': `${text.inspector.channels}: ${channels.map(channelLabel).join('; ')}`,
     },
     ...rows,
   );
 }
+
+/** @param {import('./protocol.js').ChannelChange} change */
+const channelLabel = ({ channel, before, after }) =>
+  text.inspector.channelLabel(channel, number(before), number(after));
 
 /**
  * @param {import('./protocol.js').ChannelChange} change
@@ -53,7 +57,7 @@ function channelRow({ channel, before, after }, left, y, x) {
   return svg(
     'g',
     {},
-    svg('title', {}, text.inspector.channelLabel(channel, number(before), number(after))),
+    svg('title', {}, channelLabel({ channel, before, after })),
     svg('text', { x: left + CHANNEL_LABEL - 6, y: y + 4, 'text-anchor': 'end' }, String(channel)),
     svg('path', { class: 'zero', d: `M${x(0)} ${y - CHANNEL_ROW / 2}v${CHANNEL_ROW}` }),
     svg('path', { class: 'moved', d: `M${x(before)} ${y}H${x(after)}` }),

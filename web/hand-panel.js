@@ -1,6 +1,7 @@
 // Gates held by hand beyond the pinned one: buttons that close a whole set at the selected token, what that does to the
 // output, and undo. It keeps the steps that undo goes back through; the state itself is the page's.
 
+import { channelChanges } from './bar-charts.js';
 import { LEAKING } from './definitions.js';
 import { byId, el } from './dom.js';
 import { number, percent } from './format.js';
@@ -16,6 +17,9 @@ const words = text.hand;
 export class HandPanel {
   #buttons;
   #result = byId('hand-result');
+  #channels = byId('hand-channels');
+  /** What the channels are of. @type {import('./protocol.js').EffectMessage | null} */
+  #shown = null;
   #undo = /** @type {HTMLButtonElement} */ (byId('hand-undo'));
   #onChange;
   /** What was held before, oldest first; where it was held. @type {{ place: string, held: Held }[]} */
@@ -45,7 +49,7 @@ export class HandPanel {
    * @param {import('./protocol.js').EffectMessage | null} together
    */
   update(scene, together) {
-    const { token, closed, set, whatIf, layer, prompt } = scene.state;
+    const { token, unit, closed, set, whatIf, layer, prompt } = scene.state;
     const { counts, closed: closedCount, negative } = scene.counts[token];
     const sizes = { closed: closedCount, leaking: counts[LEAKING], negative };
     this.#remember(`${layer} ${prompt} ${token}`, { closed, set, whatIf });
@@ -62,6 +66,19 @@ export class HandPanel {
     const said = held && together !== null ? sentence(scene, together) : '';
     // Writing the same words again would have them read out again.
     if (this.#result.textContent !== said) this.#result.textContent = said;
+    // Of the pinned gate alone the inspector has them already.
+    const isPinnedAlone = set === null && whatIf === null && closed.join() === String(unit);
+    this.#showChannels(said === '' || isPinnedAlone ? null : together);
+  }
+
+  /** @param {import('./protocol.js').EffectMessage | null} together */
+  #showChannels(together) {
+    if (together === this.#shown) return;
+    this.#shown = together;
+    this.#channels.hidden = together === null;
+    if (together === null) return;
+    const caption = el('figcaption', {}, text.inspector.channels);
+    this.#channels.replaceChildren(caption, channelChanges(together.channels));
   }
 
   /**

@@ -1,6 +1,19 @@
 // While a slider moves, questions come faster than answers. One is under way at a time; of those that come in the
 // meantime only the newest is asked. An answer that has been overtaken by `forget` is dropped.
 
+import { lessonText } from './lesson-text.js';
+
+/**
+ * Says in a line of a bench that the module did not answer.
+ * @param {HTMLElement} line
+ * @returns {(error: unknown) => void}
+ */
+export function failureIn(line) {
+  return (error) => {
+    line.textContent = lessonText.failed(String(error));
+  };
+}
+
 /**
  * @template Q, A
  */

@@ -5,7 +5,7 @@ import { scale } from './act-curve.js';
 import { el, svg } from './dom.js';
 import { number } from './format.js';
 import { NumberField } from './lesson-field.js';
-import { Latest } from './lesson-latest.js';
+import { failureIn, Latest } from './lesson-latest.js';
 import { RestingLine } from './lesson-live.js';
 import { runOfPair } from './lesson-stops.js';
 import { lessonText } from './lesson-text.js';
@@ -39,9 +39,7 @@ export class PairBench {
     this.#latest = new Latest(
       (pair) => this.#run(pair),
       (result) => this.#show(result),
-      (error) => {
-        this.#note.textContent = lessonText.failed(String(error));
-      },
+      failureIn(this.#note),
     );
     this.#fields = [0, 1].map(
       (unit) =>

@@ -5,7 +5,7 @@ import { scale } from './act-curve.js';
 import { el, svg } from './dom.js';
 import { number } from './format.js';
 import { NumberField } from './lesson-field.js';
-import { Latest } from './lesson-latest.js';
+import { failureIn, Latest } from './lesson-latest.js';
 import { RestingLine } from './lesson-live.js';
 import { kneesOf, reluLayer, SQUARE } from './lesson-stops.js';
 import { lessonText } from './lesson-text.js';
@@ -47,9 +47,7 @@ export class ProductBench {
     this.#latest = new Latest(
       (comparison) => this.#run(comparison),
       (outputs) => this.#show(outputs),
-      (error) => {
-        this.#note.textContent = lessonText.failed(String(error));
-      },
+      failureIn(this.#note),
     );
     this.#units = new NumberField({
       id: 'lesson-relu-units',

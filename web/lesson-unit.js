@@ -7,7 +7,7 @@ import { el } from './dom.js';
 import { exact, number } from './format.js';
 import { NumberField } from './lesson-field.js';
 import { flowOf } from './lesson-flow.js';
-import { Latest } from './lesson-latest.js';
+import { failureIn, Latest } from './lesson-latest.js';
 import { RestingLine } from './lesson-live.js';
 import { runOf } from './lesson-stops.js';
 import { lessonText as words } from './lesson-text.js';
@@ -46,9 +46,7 @@ export class UnitBench {
     this.#latest = new Latest(
       (setting) => this.#run(setting),
       ({ trace, activation }, setting) => this.#show(setting, trace, activation),
-      (error) => {
-        this.#class.textContent = words.failed(String(error));
-      },
+      failureIn(this.#class),
     );
     this.#fields = FIELDS.map((key) => {
       const [name, letter, index = ''] = words.controls[key];

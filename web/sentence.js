@@ -27,6 +27,8 @@ export class Sentence {
   #token = /** @type {HTMLSelectElement} */ (byId('token-select'));
   #live = byId('live');
   #timer = 0;
+  /** What the live region says, or will when things rest. */
+  #coming = '';
   #pieces = '';
 
   /**
@@ -89,6 +91,8 @@ export class Sentence {
 
   /** @param {string} sentence */
   #announce(sentence) {
+    if (sentence === this.#coming) return;
+    this.#coming = sentence;
     clearTimeout(this.#timer);
     this.#timer = window.setTimeout(() => {
       if (this.#live.textContent !== sentence) this.#live.textContent = sentence;
