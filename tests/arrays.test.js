@@ -33,6 +33,8 @@ test('arrays of another realm are taken for what they are', async () => {
   assert.deepEqual(runtime.siluMul(foreign(x), foreign(x)), runtime.siluMul(x, x));
   assert.throws(() => mlp.forward(foreign(x, 'Float64Array')), { code: 'ERR_DTYPE' });
   assert.throws(() => mlp.forward(runInContext('[1, 2, 3, 4]', other)), { code: 'ERR_DTYPE' });
+  const named = { [Symbol.toStringTag]: 'Float32Array', length: 4, buffer: new ArrayBuffer(16) };
+  assert.throws(() => mlp.forward(/** @type {never} */ (named)), { code: 'ERR_DTYPE' });
 });
 
 test('a state dict of another realm, Map and arrays, is loaded', async () => {
