@@ -208,6 +208,31 @@ test('with cache: true a second visit fetches only the header', async () => {
   await tab.evaluate(() => caches.delete('gated-mlp'));
 });
 
+test("arrays, bytes and a File of a frame's own classes are taken for what they are", async () => {
+  const found = await tab.evaluate(async () => {
+    const { GatedMLP, openCheckpoint } = await import(/** @type {string} */ ('/binding/index.js'));
+    const frame = document.createElement('iframe');
+    document.body.append(frame);
+    const inner = /** @type {typeof globalThis} */ (/** @type {unknown} */ (frame.contentWindow));
+    const mlp = await GatedMLP.create(4, 6);
+    const x = inner.Float32Array.of(1, 2, 3, 4);
+    const y = mlp.forward(x, { out: new inner.Float32Array(4) });
+    const same = mlp
+      .forward(Float32Array.from(x))
+      .every((/** @type {number} */ value, /** @type {number} */ i) => value === y[i]);
+    const bytes = await (await fetch('/f.safetensors')).arrayBuffer();
+    const copy = new inner.ArrayBuffer(bytes.byteLength);
+    new Uint8Array(copy).set(new Uint8Array(bytes));
+    const sources = [copy, new inner.File([bytes], 'x.safetensors'), new inner.Response(bytes)];
+    const sizes = [];
+    for (const source of sources) sizes.push((await openCheckpoint(source)).tensors.size);
+    mlp.dispose();
+    frame.remove();
+    return { foreign: !(x instanceof Float32Array), same, sizes };
+  });
+  assert.deepEqual(found, { foreign: true, same: true, sizes: [3, 3, 3] });
+});
+
 test('a File dropped on the page, a blob: URL and a relative URL are sources', async () => {
   const found = await tab.evaluate(async () => {
     const { openCheckpoint } = await import(/** @type {string} */ ('/binding/index.js'));
