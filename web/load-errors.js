@@ -38,6 +38,8 @@ export function errorInWords(error) {
   if (code === 'ERR_SHAPE' && /does not fit the \d+ GiB/.test(message))
     return words.tooLarge(message);
   if (code === 'ERR_SAFETENSORS' && /\bHTML\b/.test(message)) return words.webPage;
+  if (code === 'ERR_SAFETENSORS' && /: cannot be read \(/.test(message))
+    return words.other(message);
   return (BY_CODE[code] ?? words.other)(message.replace(/\.$/, ''));
 }
 
