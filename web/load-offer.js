@@ -4,7 +4,7 @@
 import { byId } from './dom.js';
 import { megabytes } from './format.js';
 import { loadText as words } from './load-text.js';
-import { ownFileOf, siteOf } from './model-link.js';
+import { ownFileOf, shownName, siteOf } from './model-link.js';
 
 /** @typedef {import('./model-link.js').ModelLink} ModelLink */
 /** @typedef {import('./opened-model.js').MlpSummary} MlpSummary */
@@ -36,7 +36,9 @@ export class LoadOffer {
     this.#button.hidden = file !== null;
     this.#button.textContent = cost === '' ? words.load : words.loadSize(cost);
     byId('load-offer-words').textContent =
-      file === null ? words.offer(layer, model, siteOf(model), cost) : words.offerFile(layer, file);
+      file === null
+        ? words.offer(layer, shownName(model), siteOf(model), cost)
+        : words.offerFile(layer, file);
     const address = /** @type {HTMLInputElement} */ (byId('load-url'));
     address.value = file === null ? model : '';
     (file === null ? this.#button : byId('load-file')).focus();

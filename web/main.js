@@ -11,7 +11,7 @@ import { GradientField } from './gradient-field.js';
 import { LessonDoor } from './lesson-door.js';
 import { LoadDialog } from './load-dialog.js';
 import { errorInWords } from './load-errors.js';
-import { keyOfLink, NO_MODEL, ownFileOf } from './model-link.js';
+import { keyOfLink, NO_MODEL, shownName } from './model-link.js';
 import { SHIPPED } from './models.js';
 import { NoticeLine } from './notice.js';
 import { bindPaper } from './paper.js';
@@ -129,7 +129,7 @@ class Page {
     this.#awaited = wanted;
     this.#dialog.offer({ ...wanted, model }, () => {
       this.#awaited = null;
-      this.#notice.say(text.load.notLoaded(ownFileOf(model) ?? model));
+      this.#notice.say(text.load.notLoaded(shownName(model)));
     });
   }
 

@@ -78,6 +78,10 @@ export function ownFileOf(model) {
   return model?.startsWith(OWN_FILE) ? model.slice(OWN_FILE.length) : null;
 }
 
+/** A model's address for people: of a commit its beginning says enough. @param {string} model */
+export const shownName = (model) =>
+  ownFileOf(model) ?? model.replace(/(@[0-9a-f]{8})[0-9a-f]{32}$/, '$1\u2026');
+
 /** Whose site a model comes from. @param {string} model not a file */
 export function siteOf(model) {
   return isHubId(model) ? 'huggingface.co' : new URL(model).host;
