@@ -19,7 +19,8 @@ import { Wasm } from './wasm.js';
  * @property {'auto' | Variant} [variant] which build, where `wasm` is not given; 'auto' takes the best this engine
  *   validates. Results of 'simd128' are the same bits on every machine, those of 'relaxed' are not
  * @property {number} [threads] how many threads to use: itself and workers on one shared memory of at most 1 GiB. Where
- *   the page is not cross-origin isolated, or workers cannot be had, `runtime.threads` is 1 and nothing fails. Default 1
+ *   the page is not cross-origin isolated, or workers or the module for them cannot be had, `runtime.threads` is 1 and
+ *   nothing fails. Default 1
  * @property {WebAssembly.Memory} [memory] a shared memory to work in, which then belongs to the runtime: for another maximum
  * @property {AbortSignal} [signal]
  */
