@@ -102,7 +102,7 @@ export const text = {
     u: 'up u',
     h: 'product h',
     c: 'contribution c',
-    pi: '\u03c0, along the output',
+    pi: '\u03c0, along y',
     du: 'gradient to up',
     dg: 'gradient to gate',
   },
@@ -133,7 +133,7 @@ export const text = {
     g: 'gate g at this token',
     a: 'size of act(g) at this token',
     c: 'contribution at this token',
-    cosine: 'what their weights do (cosines)',
+    cosine: 'cosine class',
     index: 'unit number',
   },
   cellName: (/** @type {Record<string, string | number>} */ c) =>
