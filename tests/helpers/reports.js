@@ -103,7 +103,7 @@ export const REPORTS = [
     reports: 'web-llm #144, #313, #389, transformers.js #99, #1187, #1561, wllama #268',
     tests: [
       [
-        'network.test.js',
+        'cache.test.js',
         'a full cache, a damaged entry and a failed load cost nothing but the cache',
       ],
       ['public-reports.test.js', 'an HTML page in place of weights is neither loaded nor cached'],

@@ -13,8 +13,16 @@ import { tryDeletions } from './try-deletions.js';
 
 /** @typedef {import('./deletions.js').Deletion} Deletion */
 
-const NETWORK = ['network', 'faults', 'http', 'public-reports', 'checkpoint'];
-const SOURCES = ['checkpoint', 'refusals', 'network', 'http', 'public-reports', 'faults'];
+const NETWORK = ['network', 'faults', 'http', 'public-reports', 'sources', 'checkpoint'];
+const SOURCES = [
+  'sources',
+  'checkpoint',
+  'refusals',
+  'network',
+  'http',
+  'public-reports',
+  'faults',
+];
 const MEANING = ['refusals', 'checkpoint', 'families', 'inspect'];
 const HEADER = ['public-reports', 'http', 'checkpoint', 'json-edges', 'safetensors'];
 
@@ -22,7 +30,7 @@ const HEADER = ['public-reports', 'http', 'checkpoint', 'json-edges', 'safetenso
 const TESTS = {
   arrays: ['validation', 'arrays'],
   budget: NETWORK,
-  cache: NETWORK,
+  cache: ['cache', 'public-reports'],
   checkpoint: SOURCES,
   config: MEANING,
   describe: MEANING,
@@ -41,7 +49,7 @@ const TESTS = {
   shard: NETWORK,
   source: SOURCES,
   'state-dict': ['parameters', 'arrays', 'linear'],
-  stream: NETWORK,
+  stream: [...NETWORK, 'cache'],
 };
 /** A deletion may make a test wait for ever: so many times what it takes by itself, and no less than so many seconds. */
 const [TIMES, AT_LEAST_SECONDS] = [5, 60];
