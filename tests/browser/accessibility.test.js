@@ -33,6 +33,7 @@ const STATES = {
   'with forced colours': { options: { forcedColors: 'active' } },
   'pinned, a set closed, a what-if': { hash: '#v=1&l=5&p=code&t=10&u=588&set=negative&g=-3' },
   'coloured by a number, in the tour': { hash: '#v=1&by=h&tour=5' },
+  'sorted into groups, coloured by pi': { hash: '#v=1&by=pi&sort=cosine' },
   'with another activation': { hash: '#v=1&act=relu' },
   'with no activation, dark': { hash: '#v=1&act=none', options: { colorScheme: 'dark' } },
   'compared, its weights open, coloured by a gradient': {
@@ -88,6 +89,16 @@ for (const [name, { options, hash = '', act }] of Object.entries(STATES)) {
     await tab.context().close();
   });
 }
+
+test('a link to a loaded model, before the reader agrees: axe finds nothing', async () => {
+  for (const options of [{}, PHONE]) {
+    const { tab } = await openTab(browser, options);
+    await tab.goto(`${site.page}#v=1&m=example-org%2Fmodel&mlp=model.layers.3.mlp&size=5308416`);
+    await tab.locator('#load-offer').waitFor();
+    assert.deepEqual(await violations(tab), []);
+    await tab.context().close();
+  }
+});
 
 test('while the layer is loading: axe finds nothing', async () => {
   const held = await servePage({
