@@ -3,7 +3,7 @@
 
 import { byId } from './dom.js';
 import { scientific } from './format.js';
-import { text } from './text.js';
+import { actName, text } from './text.js';
 
 /** Largest |ours - Hugging Face| of a token, as a share of that token's norm, that float32 arithmetic explains. */
 export const TOLERANCE = 2e-6;
@@ -38,7 +38,7 @@ export function verdict({ worst, token, tokens, digest, expected }) {
  * @param {import('./protocol.js').Agreement | null} agreement null: there was nothing to compare with
  * @returns {{ state: BadgeState, words: string }}
  */
-export function capturedVerdict(agreement) {
+function capturedVerdict(agreement) {
   if (agreement === null) return { state: 'warning', words: text.badge.unreferenced };
   const { worst, tokens } = agreement;
   const figure = scientific(worst);
@@ -47,6 +47,35 @@ export function capturedVerdict(agreement) {
     return { state: 'warning', words: text.badge.agreesRoughly(tokens, figure) };
   }
   return { state: 'bad', words: text.badge.disagrees(figure) };
+}
+
+/**
+ * What there is to check is asked of the worker.
+ * @param {import('./protocol.js').Source} source
+ * @param {import('./protocol.js').WorkerClient} client
+ * @returns {Promise<{ state: BadgeState, words: string }>}
+ */
+async function checked(source, client) {
+  if (source.kind === 'probe') return { state: 'warning', words: text.badge.probe };
+  if (source.kind === 'captured') {
+    return capturedVerdict(await client.request('agree', { states: source.states }));
+  }
+  const { layer, prompt } = source;
+  return verdict(await client.request('verify', { layer, prompt }));
+}
+
+/**
+ * The seal of the layer on show: whether it agrees, and what of it is not as usual.
+ * @param {import('./protocol.js').WorkerClient} client
+ * @param {import('./protocol.js').Source} source
+ * @param {import('./protocol.js').TraceMessage} trace
+ */
+export async function sealOf(client, source, { act, ownAct, variant }) {
+  const { state, words } = await checked(source, client);
+  const own = act === ownAct ? '' : text.badge.ownAct(actName(ownAct));
+  const isChosen = source.kind !== 'shipped' && source.act !== null;
+  const assumed = isChosen ? text.badge.assumed(actName(ownAct)) : '';
+  return { state, words: words + own + assumed + text.badge.variant(variant) };
 }
 
 export class Badge {

@@ -2,11 +2,12 @@
 // state's store, `#point` (the hover) or an answer of the worker, and ends in one `#render` a frame.
 
 import { Analysis, guessesFor } from './analysis.js';
-import { Badge, capturedVerdict, verdict } from './badge.js';
+import { Badge, sealOf } from './badge.js';
 import { onSchemeChange } from './colours.js';
 import { bindControls } from './controls.js';
 import { byId } from './dom.js';
 import { bindExports } from './exports.js';
+import { Frames } from './frames.js';
 import { GradientField } from './gradient-field.js';
 import { LessonDoor } from './lesson-door.js';
 import { LoadDialog } from './load-dialog.js';
@@ -15,13 +16,14 @@ import { keyOfLink, NO_MODEL, shownName } from './model-link.js';
 import { SHIPPED } from './models.js';
 import { NoticeLine } from './notice.js';
 import { bindPaper } from './paper.js';
+import { pinned, toggled, unpinned } from './pins.js';
 import { startWorker } from './places.js';
 import { WorkerClient } from './protocol.js';
 import { numbersOfPreview, numbersOfTrace, Scene } from './scene.js';
 import { NOTHING_HELD, openingState } from './state.js';
 import { StateStore, within } from './state-store.js';
 import { Subject } from './subject.js';
-import { actName, text } from './text.js';
+import { text } from './text.js';
 import { Views } from './views.js';
 import { WholeLayer } from './whole-layer.js';
 
@@ -44,9 +46,9 @@ class Page {
   #subject = new Subject();
   /** @type {import('./recorded-runs.js').RecordedRuns | null} */
   #recorded = null;
-  #analysis = new Analysis(this.#client, () => this.#schedule());
-  #gradients = new GradientField(this.#client, () => this.#schedule());
-  #wholeLayer = new WholeLayer(this.#client, () => this.#schedule());
+  #analysis = new Analysis(this.#client, () => this.#frames.schedule());
+  #gradients = new GradientField(this.#client, () => this.#frames.schedule());
+  #wholeLayer = new WholeLayer(this.#client, () => this.#frames.schedule());
   /** @type {ReturnType<typeof bindControls>} */
   #showControls;
   /** What the worker was last asked to show; what the state wants is compared with it. '': nothing yet. */
@@ -54,7 +56,10 @@ class Page {
   /** The state of a link to a layer that is not loaded yet. @type {State | null} */
   #awaited = null;
   #loads = 0;
-  #frame = 0;
+  #frames = new Frames(
+    () => this.#render(),
+    (error) => this.#notice.say(text.drawFailed(errorInWords(error))),
+  );
 
   #badge = new Badge();
   #notice = new NoticeLine();
@@ -62,13 +67,13 @@ class Page {
     slide: (patch) => this.#change(patch),
     step: (patch) => this.#change(patch, true),
     point: (cell) => this.#point(cell),
-    pin: (cell, isSecond) => this.#pin(cell, isSecond),
-    unpin: () => this.#unpin(),
+    pin: (cell, isSecond) => this.#change(pinned(this.#state, cell, isSecond === true), true),
+    unpin: () => this.#change(unpinned(this.#state), true),
     watchGradient: () => {
       this.#gradients.isWatched = true;
-      this.#schedule();
+      this.#frames.schedule();
     },
-    toggleClosed: (cell) => this.#toggleClosed(cell),
+    toggleClosed: (cell) => this.#change(toggled(this.#state, cell), true),
   });
   #lesson = new LessonDoor(this.#client, (lesson) => this.#change({ lesson }, true));
   #dialog = new LoadDialog(this.#client, (layer) => this.#showForeign(layer));
@@ -92,13 +97,14 @@ class Page {
     });
     onSchemeChange(() => {
       this.#views.recolour();
-      this.#schedule();
+      this.#frames.schedule();
     });
     bindPaper(() => {
       this.#views.recolour();
-      this.#settle();
+      this.#frames.settle();
+      this.#views.flush();
     });
-    this.#schedule();
+    this.#frames.schedule();
   }
 
   get #state() {
@@ -117,7 +123,7 @@ class Page {
     }
     const runs = await fetch(SHIPPED.whatIfUrl);
     if (runs.ok) this.#recorded = await runs.json();
-    this.#schedule();
+    this.#frames.schedule();
   }
 
   /**
@@ -198,24 +204,8 @@ class Page {
     this.#receive(numbersOfTrace(trace, this.#pieces(trace.tokens), about));
     document.body.dataset.status = 'ready';
     this.#badge.show('pending', text.badge.running);
-    const { state, words } = await this.#verdict(source);
-    const own = trace.act === trace.ownAct ? '' : text.badge.ownAct(actName(trace.ownAct));
-    const isChosen = source.kind !== 'shipped' && source.act !== null;
-    const assumed = isChosen ? text.badge.assumed(actName(trace.ownAct)) : '';
-    const formula = text.badge.variant(trace.variant);
-    if (load === this.#loads) this.#badge.show(state, words + own + assumed + formula);
-  }
-
-  /** @param {import('./protocol.js').Source} source */
-  async #verdict(source) {
-    if (source.kind === 'probe') {
-      return { state: /** @type {const} */ ('warning'), words: text.badge.probe };
-    }
-    if (source.kind === 'captured') {
-      return capturedVerdict(await this.#client.request('agree', { states: source.states }));
-    }
-    const { layer, prompt } = source;
-    return verdict(await this.#client.request('verify', { layer, prompt }));
+    const { state, words } = await sealOf(this.#client, source, trace);
+    if (load === this.#loads) this.#badge.show(state, words);
   }
 
   /** @param {number} tokens */
@@ -228,7 +218,7 @@ class Page {
     this.#numbers = numbers;
     this.#hover = null;
     this.#fit();
-    this.#schedule();
+    this.#frames.schedule();
   }
 
   /** The state within the numbers on show, where they are what it asks for; a link that names what is not there is told so. */
@@ -244,33 +234,7 @@ class Page {
     const before = this.#hover;
     if (cell?.token === before?.token && cell?.unit === before?.unit) return;
     this.#hover = cell;
-    this.#schedule();
-  }
-
-  /**
-   * @param {Cell} cell
-   * @param {boolean} [isSecond] the gate that was pinned stays, to compare with
-   */
-  #pin({ token, unit }, isSecond = false) {
-    const before = this.#state;
-    const held = token === before.token ? { whatIf: null } : NOTHING_HELD;
-    const keeps = isSecond && before.unit !== null;
-    const versus = keeps ? { token: before.token, unit: before.unit } : before.versus;
-    this.#change({ token, unit, ...held, versus: /** @type {State['versus']} */ (versus) }, true);
-  }
-
-  /** One step back: first the comparison ends, then the pin. Gates closed by hand stay closed, and `#hand-result` says so. */
-  #unpin() {
-    const { versus } = this.#state;
-    this.#change(versus !== null ? { versus: null } : { unit: null, whatIf: null }, true);
-  }
-
-  /** @param {Cell} cell */
-  #toggleClosed({ token, unit }) {
-    const here = token === this.#state.token ? this.#state.closed : [];
-    const closed = here.includes(unit) ? here.filter((other) => other !== unit) : [...here, unit];
-    const moved = token === this.#state.token ? {} : { set: null };
-    this.#change({ token, unit, closed, whatIf: null, ...moved }, true);
+    this.#frames.schedule();
   }
 
   /**
@@ -304,28 +268,7 @@ class Page {
     }
     if (this.#asked !== '' && this.#asked !== this.#wanted()) this.#load();
     else if (document.body.dataset.status === 'ready') this.#fit();
-    this.#schedule();
-  }
-
-  #schedule() {
-    if (this.#frame !== 0) return;
-    this.#frame = requestAnimationFrame(() => {
-      this.#frame = 0;
-      try {
-        this.#render();
-      } catch (error) {
-        this.#notice.say(text.drawFailed(errorInWords(error)));
-        throw error;
-      }
-    });
-  }
-
-  /** Draws at once what waits for a frame. */
-  #settle() {
-    cancelAnimationFrame(this.#frame);
-    this.#frame = 0;
-    this.#render();
-    this.#views.flush();
+    this.#frames.schedule();
   }
 
   #render() {
