@@ -7,7 +7,7 @@
 //   --browser       in Chromium
 //   --threads N     ours and the peers that have threads with N of them, ours with 1 as well; by the wall clock
 //   --json          the measurements and verdicts as JSON
-//   --only TEXT     only contestants whose name holds TEXT (without peers there are no ratios)
+//   --only A,B      only contestants whose name holds A or B (without peers there are no ratios)
 //   --shape DxF     only this shape; --tokens 1,16 only these token counts
 
 import { spawnSync } from 'node:child_process';

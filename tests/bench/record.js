@@ -1,113 +1,105 @@
-// node tests/bench/record.js [--runs 3] [--quick]: runs the bench so many times in each engine and writes RESULTS.md,
-// which states the median of the runs and keeps every run's ratio beside it. A run takes minutes: leave the machine alone.
+// node tests/bench/record.js [--quick] [--runs 3] [--minutes 25]: runs the bench so many times in every engine and
+// writes RESULTS.md from all runs that are there. A run takes minutes: leave the machine alone.
+//
+// Each run is kept as a file under build/bench, in a folder of its own for every state of the modules, so that a
+// recording that was interrupted, or stopped after its minutes, goes on where it was when it is started again. Runs of all
+// engines take turns: whenever it stops, each engine has about as many.
 
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { median } from './rounds.js';
+import { resultsText } from './results.js';
 
-/** @typedef {import('./report.js').Case} Case */
-/** @typedef {import('./verdicts.js').Verdict} Verdict */
-/** @typedef {{ engine: string, variant: string, clock: string, machine: string, cases: Case[], verdicts: Verdict[] }} Run */
+/** @typedef {import('./results.js').Run} Run */
 
+const TWO_THREADS = ['--threads', '2', '--only', 'gated-mlp bfloat16,LiteRT f32'];
+/** Those with two threads come last in a turn: they are the shortest and the least steady. */
 const ENGINES = [
-  ['Node, simd128', []],
-  ['Node, relaxed SIMD', ['--relaxed']],
-  ['Chromium', ['--browser']],
+  { title: 'Node, simd128', key: 'node-simd128', args: [] },
+  { title: 'Node, relaxed SIMD', key: 'node-relaxed', args: ['--relaxed'] },
+  { title: 'Chromium', key: 'chromium', args: ['--browser'] },
+  { title: 'Node, simd128, two threads', key: 'node-threads', args: TWO_THREADS },
+  { title: 'Chromium, two threads', key: 'page-threads', args: ['--browser', ...TWO_THREADS] },
 ];
-const PEERS = ['onnxruntime-web', '@tensorflow/tfjs-backend-wasm', '@litertjs/core', '@jax-js/jax'];
-const folder = new URL('.', import.meta.url);
+const MODULES = [
+  'gated-mlp',
+  'gated-mlp-relaxed',
+  'gated-mlp-threads',
+  'gated-mlp-relaxed-threads',
+];
 
 const { values: options } = parseArgs({
-  options: { runs: { type: 'string', default: '3' }, quick: { type: 'boolean', default: false } },
+  options: {
+    runs: { type: 'string', default: '3' },
+    minutes: { type: 'string', default: '25' },
+    quick: { type: 'boolean', default: false },
+  },
 });
 
-const { dependencies } = JSON.parse(readFileSync(new URL('package.json', folder), 'utf8'));
-const versions = PEERS.map((name) => `${name} ${dependencies[name]}`).join(', ');
-const parts = ENGINES.map(([title, args]) => section(String(title), runs([...args])));
-writeFileSync(
-  new URL('RESULTS.md', folder),
-  `# What the bench measured
-
-Written by \`node tests/bench/record.js\`. Peers: ${versions}. "ours over X" is X's time over ours; "met" counts a floor
-that lies above what the run's own limits allow (the ceiling) as met there. Cold: the caches are emptied before each call.
-
-${parts.join('\n')}`,
+const bench = fileURLToPath(new URL('bench.js', import.meta.url));
+const folder = new URL(
+  `../../build/bench/${stateOfModules()}${options.quick ? '-quick' : ''}/`,
+  import.meta.url,
 );
+mkdirSync(folder, { recursive: true });
+const end = Date.now() + Number(options.minutes) * 60_000;
+let failed = false;
+for (let turn = 1; turn <= Number(options.runs); turn++) {
+  for (const { key, args } of ENGINES) record(new URL(`${key}-${turn}.json`, folder), args);
+}
+const recorded = ENGINES.map(({ title, key, args }) => ({
+  title,
+  threads: args.includes('--threads') ? 2 : 1,
+  runs: runsOf(key),
+}));
+writeFileSync(new URL('RESULTS.md', import.meta.url), resultsText(recorded, options.quick));
+for (const { title, runs } of recorded) console.error(`${title}: ${runs.length} runs`);
+if (failed) process.exitCode = 1;
 
-/** @param {string[]} args @returns {Run[]} */
-function runs(args) {
+/** What the modules are: results of other ones must not be mixed in. */
+function stateOfModules() {
+  const hash = createHash('sha256');
+  for (const name of MODULES) {
+    hash.update(readFileSync(new URL(`../../src/binding/${name}.wasm`, import.meta.url)));
+  }
+  return hash.digest('hex').slice(0, 12);
+}
+
+/** One run, unless it is there or there is no time left. @param {URL} file @param {string[]} args */
+function record(file, args) {
+  if (existsSync(file) || Date.now() > end) return;
+  const start = Date.now();
   const quick = options.quick ? ['--quick'] : [];
-  return Array.from({ length: Number(options.runs) }, () => {
-    const bench = new URL('bench.js', folder).pathname;
-    const { stdout, status } = spawnSync(process.execPath, [bench, '--json', ...quick, ...args], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      maxBuffer: 2 ** 28,
-      encoding: 'utf8',
-    });
-    if (status !== 0) throw new Error(`bench ${args.join(' ')} ended with status ${status}`);
-    return JSON.parse(stdout);
+  const { stdout, status } = spawnSync(process.execPath, [bench, '--json', ...quick, ...args], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+    maxBuffer: 2 ** 28,
+    encoding: 'utf8',
   });
-}
-
-/** @param {string} title @param {Run[]} all */
-function section(title, all) {
-  const [{ engine, variant, clock, machine }] = all;
-  return `## ${title}
-
-${engine}, ${variant}, 1 thread, ${machine}; ${all.length} runs, ${clock} time.
-
-${verdictTable(all)}
-${all[0].cases.map((_, i) => caseTable(all.map(({ cases }) => cases[i]))).join('\n')}`;
-}
-
-/** @param {Run[]} all */
-function verdictTable(all) {
-  const rows = all[0].verdicts.map(({ what, must, aim, most }, i) => {
-    const each = all.map(({ verdicts }) => verdicts[i]);
-    const value = median(each.map((verdict) => verdict.value));
-    const ceilings = each.flatMap(({ ceiling }) => ceiling ?? []);
-    const floor = Math.min(must, ...(ceilings.length ? [median(ceilings)] : []));
-    const met = most ? value <= must : value >= floor;
-    const distance = `${Math.round(100 * ((most ? aim / value : value / aim) - 1))} %`;
-    const ceiling = ceilings.length ? median(ceilings).toFixed(2) : '';
-    const spread = each.map((verdict) => verdict.value.toFixed(2)).join(', ');
-    const cells = [what, value.toFixed(2), spread, must, met ? 'met' : '**short**', aim, distance];
-    return `| ${[...cells, ceiling].join(' | ')} |`;
-  });
-  return `| target | median | runs | must | | aim | to aim | ceiling |
-|---|---|---|---|---|---|---|---|
-${rows.join('\n')}
-`;
-}
-
-/** @param {Case[]} all one case, of every run */
-function caseTable(all) {
-  const [{ shape, tokens, rows }] = all;
-  const limits = Object.keys(all[0].peaks).map(
-    (variant) => `${median(all.map(({ peaks }) => peaks[variant])).toFixed(0)} GFLOP/s ${variant}`,
+  const seconds = ((Date.now() - start) / 1000).toFixed(0);
+  const name = file.pathname.split('/').at(-1);
+  console.error(
+    `${name}: ${status === 0 ? 'done' : `ended with status ${status}`} in ${seconds} s`,
   );
-  const stream = median(all.map((one) => one.stream)).toFixed(1);
-  const lines = rows
-    .map(({ name, error }) => {
-      const each = all.flatMap((one) => one.rows.filter((row) => row.name === name));
-      /** @param {(row: import('./report.js').Row) => number} of */
-      const middle = (of) => median(each.map(of));
-      const share = each.every((row) => row.share !== null)
-        ? `${(100 * middle((row) => row.share ?? 0)).toFixed(0)} %`
-        : '';
-      const ms = middle((row) => row.ms);
-      const cells = [name, ms.toFixed(3), middle((row) => row.gflops).toFixed(1)];
-      const ratio = middle((row) => row.ratio).toFixed(2);
-      return { ms, text: `| ${[...cells, ratio, share, error.toExponential(1)].join(' | ')} |` };
-    })
-    .sort((a, b) => a.ms - b.ms);
-  return `### ${shape}, T = ${tokens}${tokens === 1 ? ', cold' : ''}
+  if (status !== 0) {
+    failed = true;
+    return;
+  }
+  const whole = new URL(`${file.href}.part`);
+  writeFileSync(whole, stdout);
+  renameSync(whole, file);
+}
 
-Limits: ${stream} GB/s, ${limits.join(', ')}.
-
-| | ms | GFLOP/s | over the best f32 peer | of the limit | error |
-|---|---|---|---|---|---|
-${lines.map(({ text }) => text).join('\n')}
-`;
+/** @param {string} key @returns {Run[]} */
+function runsOf(key) {
+  const names = readdirSync(folder).filter((name) => new RegExp(`^${key}-\\d+\\.json$`).test(name));
+  return names.sort().map((name) => JSON.parse(readFileSync(new URL(name, folder), 'utf8')));
 }

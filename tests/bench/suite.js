@@ -60,14 +60,15 @@ export const bestVariant = () => (hasRelaxedSimd() ? 'relaxed' : 'simd128');
 /**
  * @param {Plan} plan
  * @param {string} modules URL of the folder in which the peers are installed, with a slash at its end
- * @param {string} only part of the names of those who run
+ * @param {string} only parts of the names of those who run, with commas between
  * @param {(what: string) => void} missing told of what this build of gated-mlp does not have
  */
 export async function* runSuite(plan, modules, only, missing) {
   if (plan.threads > 1) useWallClock();
   const limits = await makeLimits();
   const everyone = await allContestants(modules, plan.threads, missing);
-  const contestants = everyone.filter(({ name }) => name.includes(only));
+  const parts = only.split(',');
+  const contestants = everyone.filter(({ name }) => parts.some((part) => name.includes(part)));
   for (const [shape, tokenCounts] of Object.entries(plan.cases)) {
     yield* shapeCases(shape, tokenCounts, contestants, plan, limits);
   }

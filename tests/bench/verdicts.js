@@ -5,6 +5,7 @@ import { median } from './rounds.js';
 import {
   ARITHMETIC_SHARE,
   BACKWARD_TARGETS,
+  PAGE_SHARE,
   REACHABLE,
   SETUP_TARGETS,
   SPEED_TARGETS,
@@ -18,28 +19,42 @@ import {
 /**
  * @typedef {object} Verdict
  * @property {string} what
+ * @property {string} [peer] which peer was the best one
  * @property {number} value a ratio, or a share
  * @property {number} must
  * @property {number} aim
  * @property {number | null} ceiling the ratio at the reachable share of the limit, where that is known
  * @property {boolean} [most] must and aim are upper bounds
+ * @property {number} floor what the value is held against: must, or the ceiling where that is lower, and in a page less
  * @property {boolean} met
  */
+/** @typedef {Omit<Verdict, 'floor' | 'met'>} Comparison */
 
 /** @param {Case[]} cases @param {Variant} variant @param {boolean} inPage @returns {Verdict[]} */
 export function verdicts(cases, variant, inPage) {
   return cases.flatMap((one) => {
-    if (one.rows.some(({ threads }) => threads > 1)) return threadVerdicts(one, variant, inPage);
-    return [
+    if (one.rows.some(({ threads }) => threads > 1)) {
+      return threadVerdicts(one, variant, inPage).map((each) => judged(each, false));
+    }
+    const all = [
       ...speedVerdicts(one, variant),
       ...shareVerdicts(one, variant),
       ...setupVerdicts(one, variant),
       ...backwardVerdicts(one),
     ];
+    return all.map((each) => judged(each, inPage));
   });
 }
 
-/** @param {Case} one @param {Variant} variant @param {boolean} inPage @returns {Verdict[]} */
+/** @param {Comparison} comparison @param {boolean} inPage @returns {Verdict} */
+function judged(comparison, inPage) {
+  const { value, must, ceiling, most } = comparison;
+  if (most) return { ...comparison, floor: must, met: value <= must };
+  const floor = Math.min(must, ceiling ?? must) * (inPage ? PAGE_SHARE : 1);
+  return { ...comparison, floor, met: value >= floor };
+}
+
+/** @param {Case} one @param {Variant} variant @param {boolean} inPage @returns {Comparison[]} */
 function threadVerdicts({ shape, tokens, rows }, variant, inPage) {
   const { prefill, decode, rival } = THREAD_TARGETS;
   const own = rows.filter(
@@ -49,11 +64,11 @@ function threadVerdicts({ shape, tokens, rows }, variant, inPage) {
   const single = own.find(({ threads }) => threads === 1);
   const other = rows.find(({ name, threads }) => name.startsWith(rival.name) && threads > 1);
   if (!several || !single) return [];
-  /** @param {Row} slower @param {number} must @param {number} aim @returns {Verdict} */
+  /** @param {Row} slower @param {number} must @param {number} aim @returns {Comparison} */
   const over = (slower, must, aim) => {
     const value = slower.ms / several.ms;
     const what = `${shape} T=${tokens} ${several.name} over ${slower.name}`;
-    return { what, value, must, aim, ceiling: null, met: value >= must };
+    return { what, value, must, aim, ceiling: null };
   };
   const all = [];
   if (tokens >= prefill.tokens) all.push(over(single, prefill.must, prefill.aim));
@@ -66,7 +81,7 @@ function threadVerdicts({ shape, tokens, rows }, variant, inPage) {
   return all;
 }
 
-/** @param {Case} one @param {Variant} variant @returns {Verdict[]} */
+/** @param {Case} one @param {Variant} variant @returns {Comparison[]} */
 function speedVerdicts(one, variant) {
   const { shape, tokens, rows } = one;
   const wanted = SPEED_TARGETS.filter(
@@ -85,18 +100,18 @@ function speedVerdicts(one, variant) {
     // A narrower type would do better than this row's limit, so 'any' has no ceiling.
     const share = target.ours === 'any' ? null : row.share;
     const ceiling = share === null ? null : (value / share) * reachable(tokens);
-    const must = target.must[variant];
+    const over = target.rival === 'f32' ? 'the best f32 peer' : target.rival;
     return [
       {
-        what: `${shape} T=${tokens} ${target.ours} over ${target.rival === 'f32' ? rival.name : target.rival}`,
-        ...{ value, must, aim: target.aim[variant], ceiling },
-        met: value >= Math.min(must, ceiling ?? must),
+        what: `${shape} T=${tokens} ${target.ours} over ${over}`,
+        ...(target.rival === 'f32' ? { peer: rival.name } : {}),
+        ...{ value, must: target.must[variant], aim: target.aim[variant], ceiling },
       },
     ];
   });
 }
 
-/** @param {Case} one @param {Variant} variant @returns {Verdict[]} */
+/** @param {Case} one @param {Variant} variant @returns {Comparison[]} */
 function shareVerdicts({ shape, tokens, rows }, variant) {
   /** @param {string} weights */
   const share = (weights) =>
@@ -106,18 +121,18 @@ function shareVerdicts({ shape, tokens, rows }, variant) {
     const must = ARITHMETIC_SHARE.must[variant];
     const what = `${shape} T=${tokens} bfloat16, share of the arithmetic peak`;
     const aim = ARITHMETIC_SHARE.aim[variant];
-    return [{ what, value: half, must, aim, ceiling: null, met: half >= must }];
+    return [{ what, value: half, must, aim, ceiling: null }];
   }
   const full = share('float32');
   if (tokens === 1 && STREAM_SHARE.shapes.includes(shape) && full) {
     const { must } = STREAM_SHARE;
     const what = `${shape} T=1 float32, share of the stream limit`;
-    return [{ what, value: full, must, aim: must, ceiling: null, met: full >= must }];
+    return [{ what, value: full, must, aim: must, ceiling: null }];
   }
   return [];
 }
 
-/** @param {Case} one @param {Variant} variant @returns {Verdict[]} */
+/** @param {Case} one @param {Variant} variant @returns {Comparison[]} */
 function setupVerdicts({ shape, tokens, rows }, variant) {
   if (tokens !== 1) return [];
   const own = rows.find((row) => row.ours && row.variant === variant && row.weights === 'float32');
@@ -126,27 +141,27 @@ function setupVerdicts({ shape, tokens, rows }, variant) {
     if (!own || !other) return [];
     const value = other.setupMs / own.setupMs;
     const what = `${shape} set-up of float32 over ${rival}`;
-    return [{ what, value, must, aim: must, ceiling: null, met: value >= must }];
+    return [{ what, value, must, aim: must, ceiling: null }];
   });
 }
 
-/** @param {Case} one @returns {Verdict[]} */
+/** @param {Case} one @returns {Comparison[]} */
 function backwardVerdicts({ shape, tokens, backward }) {
   if (!backward) return [];
   return /** @type {const} */ (['from a trace', 'alone']).map((kind) => {
     const value = median(backward.times[kind]) / median(backward.times.forward);
     const { must, aim } = BACKWARD_TARGETS[kind];
     const what = `${shape} T=${tokens} backward ${kind}, time over forward (at most)`;
-    return { what, value, must, aim, ceiling: null, most: true, met: value <= must };
+    return { what, value, must, aim, ceiling: null, most: true };
   });
 }
 
 /** @param {Verdict[]} all */
 export function verdictText(all) {
-  const lines = all.map(({ what, value, must, aim, ceiling, met, most }) =>
+  const lines = all.map(({ what, peer, value, must, aim, ceiling, met, most }) =>
     [
       (met ? 'met  ' : 'SHORT').padEnd(7),
-      what.padEnd(62),
+      (peer ? `${what} (${peer})` : what).padEnd(62),
       value.toFixed(2).padStart(7),
       must.toFixed(2).padStart(7),
       percent(most ? must / value : value / must).padStart(7),

@@ -1,6 +1,5 @@
 // The gated MLP as its definition, in float64 and plain loops: the oracle where no stored values exist.
-// tests/reference.test.js holds it to Hugging Face's float64 values. Shares nothing with src. gelu is left out: JavaScript has
-// no erf, and the goldens hold it.
+// tests/reference.test.js holds it to Hugging Face's float64 values. Shares nothing with src.
 
 /** @typedef {Record<string, ArrayLike<number>>} Parameters by Hugging Face's names; biases may be missing */
 /** @typedef {{ d: number, dFf: number, act: string, parameters: Parameters }} ReferenceMLP */
@@ -9,6 +8,18 @@
 const sigmoid = (z) => 1 / (1 + Math.exp(-z));
 /** @param {number} z */
 const tanhArgument = (z) => Math.sqrt(2 / Math.PI) * (z + 0.044715 * z ** 3);
+
+/** @param {number} z */
+const density = (z) => Math.exp((-z * z) / 2) / Math.sqrt(2 * Math.PI);
+
+/** The normal distribution by its series 1/2 + density(z) (z + z^3 / 3 + z^5 / (3 5) + ...). @param {number} z */
+function distribution(z) {
+  if (!(Math.abs(z) < 9)) return z > 0 ? 1 : z * 0; // 0, or NaN of NaN
+  let term = z;
+  let sum = z;
+  for (let k = 3; Math.abs(term) > 1e-17 * Math.abs(sum); k += 2) sum += term *= (z * z) / k;
+  return 0.5 + density(z) * sum;
+}
 
 /** name -> [act(z), act'(z)] @type {Record<string, [(z: number) => number, (z: number) => number]>} */
 export const ACTS = {
@@ -24,6 +35,7 @@ export const ACTS = {
       return 0.5 * (1 + t) + 0.5 * z * (1 - t * t) * slope;
     },
   ],
+  gelu: [(z) => z * distribution(z), (z) => distribution(z) + z * density(z)],
   relu: [(z) => Math.max(z, 0), (z) => (z > 0 ? 1 : 0)],
   relu2: [(z) => Math.max(z, 0) ** 2, (z) => 2 * Math.max(z, 0)],
   sigmoid: [sigmoid, (z) => sigmoid(z) * sigmoid(-z)],

@@ -1,0 +1,173 @@
+// Recorded runs of the bench as Markdown: a table of all targets over engines, then each engine's own. Every figure is
+// the median of its runs. Pure but for the versions, which are read from package.json; used by record.js.
+
+import { readFileSync } from 'node:fs';
+import { median } from './rounds.js';
+
+/** @typedef {import('./report.js').Case} Case */
+/** @typedef {import('./report.js').Row} Row */
+/** @typedef {import('./verdicts.js').Verdict} Verdict */
+/** @typedef {{ engine: string, variant: string, clock: string, machine: string, cases: Case[], verdicts: Verdict[] }} Run */
+/** @typedef {{ title: string, threads: number, runs: Run[] }} Recorded */
+/**
+ * @typedef {object} Summary one target over the runs of an engine
+ * @property {Verdict} target
+ * @property {number[]} values
+ * @property {number} value
+ * @property {number | null} ceiling
+ * @property {boolean} met
+ * @property {string[]} peers the best ones, where it is over those
+ */
+
+const PEERS = ['onnxruntime-web', '@tensorflow/tfjs-backend-wasm', '@litertjs/core', '@jax-js/jax'];
+
+/** @param {Recorded[]} recorded @param {boolean} quick */
+export function resultsText(recorded, quick) {
+  const there = recorded.filter(({ runs }) => runs.length > 0);
+  const missing = recorded.filter(({ runs }) => runs.length === 0).map(({ title }) => title);
+  const absent = missing.length ? `\nNot recorded: ${missing.join('; ')}.\n` : '';
+  return `# What the bench measured
+
+Written by \`node tests/bench/record.js${quick ? ' --quick' : ''}\`. ${versions()}. [NOTES.md](NOTES.md) says what limits the
+targets that are short, and what is not measured.
+
+"A over B" is B's time over A's, the median of the runs. A floor ("must") that lies above what the run's own limits allow,
+95 % of the stream or 88 % of the arithmetic peak over the best peer's rate (the ceiling), counts as met there; in Chromium
+75 % of a floor does. Cold: the caches are emptied before each call.
+${absent}
+## Targets
+
+${overview(there)}
+${there.map(section).join('\n')}`;
+}
+
+function versions() {
+  const file = new URL('package.json', import.meta.url);
+  const { dependencies } = JSON.parse(readFileSync(file, 'utf8'));
+  return `Peers: ${PEERS.map((name) => `${name} ${dependencies[name]}`).join(', ')}`;
+}
+
+/** Every target's medians side by side; those of simd128 and of relaxed SIMD have floors of their own. @param {Recorded[]} all */
+function overview(all) {
+  const engines = all.map(
+    ({ runs }) => new Map(summaries(runs).map((one) => [name(one.target), one])),
+  );
+  const names = [...new Set(engines.flatMap((each) => [...each.keys()]))];
+  const rows = names.map((what) => {
+    const cells = engines.map((each) => {
+      const one = each.get(what);
+      if (!one) return '';
+      const text = `${one.value.toFixed(2)} (${one.target.must})`;
+      return one.met ? text : `**${text}**`;
+    });
+    return `| ${[what, ...cells].join(' | ')} |`;
+  });
+  const total = all.map(({ runs }) => {
+    const each = summaries(runs);
+    return `${each.filter(({ met }) => met).length} of ${each.length}`;
+  });
+  return `Value (must); those short are in bold.
+
+| | ${all.map(({ title }) => title).join(' | ')} |
+|---|${all.map(() => '---|').join('')}
+${rows.join('\n')}
+| met | ${total.join(' | ')} |
+`;
+}
+
+/** A target without the variant, which the column says. @param {Verdict} target */
+function name({ what }) {
+  return what.replaceAll(/ (simd128|relaxed)/g, '');
+}
+
+/** @param {Run[]} runs @returns {Summary[]} */
+function summaries(runs) {
+  return runs[0].verdicts.flatMap((target) => {
+    const each = runs.flatMap(
+      ({ verdicts }) => verdicts.find(({ what }) => what === target.what) ?? [],
+    );
+    const values = each.map(({ value }) => value);
+    const value = median(values);
+    const ceilings = each.flatMap(({ ceiling }) => ceiling ?? []);
+    const floor = median(each.map((verdict) => verdict.floor));
+    return {
+      ...{ target, values, value },
+      ceiling: ceilings.length ? median(ceilings) : null,
+      met: target.most ? value <= floor : value >= floor,
+      peers: [...new Set(each.flatMap(({ peer }) => peer ?? []))],
+    };
+  });
+}
+
+/** @param {Recorded} recorded */
+function section({ title, threads, runs }) {
+  const [{ engine, variant, clock, machine, cases }] = runs;
+  const count = runs.length === 1 ? '1 run' : `${runs.length} runs in a row`;
+  return `## ${title}
+
+${engine}, ${variant}, ${threads === 1 ? '1 thread' : '1 and 2 threads'}, ${machine}; ${count}, ${clock} time.
+
+${targetTable(summaries(runs))}
+${cases.map((_, i) => caseTable(runs.map((run) => run.cases[i]))).join('\n')}`;
+}
+
+/** @param {Summary[]} all */
+function targetTable(all) {
+  const rows = all.map(
+    ({ target: { what, must, aim, most }, values, value, ceiling, met, peers }) => {
+      const distance = Math.round(100 * ((most ? aim / value : value / aim) - 1));
+      const cells = [
+        peers.length ? `${what} (${peers.join(', ')})` : what,
+        value.toFixed(2),
+        values.map((each) => each.toFixed(2)).join(', '),
+        must,
+        met ? 'met' : '**short**',
+        aim,
+        `${distance > 0 ? '+' : ''}${distance} %`,
+        ceiling?.toFixed(2) ?? '',
+      ];
+      return `| ${cells.join(' | ')} |`;
+    },
+  );
+  return `| target | median | runs | must | | aim | to aim | ceiling |
+|---|---|---|---|---|---|---|---|
+${rows.join('\n')}
+`;
+}
+
+/** @param {Case[]} all one case, of every run */
+function caseTable(all) {
+  const [{ shape, tokens, peaks: variants, rows }] = all;
+  const limits = Object.keys(variants).map(
+    (variant) => `${median(all.map(({ peaks }) => peaks[variant])).toFixed(0)} GFLOP/s ${variant}`,
+  );
+  const stream = median(all.map((one) => one.stream)).toFixed(1);
+  const lines = rows
+    .map((row) => caseRow(all.flatMap((one) => one.rows.filter(({ name }) => name === row.name))))
+    .sort((a, b) => a.ms - b.ms);
+  return `### ${shape}, T = ${tokens}${tokens === 1 ? ', cold' : ''}
+
+Limits: ${stream} GB/s, ${limits.join(', ')}.
+
+| | ms | GFLOP/s | over the best f32 peer | of the limit | error |
+|---|---|---|---|---|---|
+${lines.map(({ text }) => text).join('\n')}
+`;
+}
+
+/** @param {Row[]} each one contestant's, of every run */
+function caseRow(each) {
+  /** @param {(row: Row) => number} of */
+  const middle = (of) => median(each.map(of));
+  const [{ name, error, share, ratio }] = each;
+  const ms = middle((row) => row.ms);
+  const cells = [
+    name,
+    ms.toFixed(3),
+    middle((row) => row.gflops).toFixed(1),
+    ratio === null ? '' : middle((row) => row.ratio).toFixed(2), // no peer, no ratio
+    share === null ? '' : `${(100 * middle((row) => row.share ?? 0)).toFixed(0)} %`,
+    error.toExponential(1),
+  ];
+  return { ms, text: `| ${cells.join(' | ')} |` };
+}
