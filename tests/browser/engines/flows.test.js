@@ -117,6 +117,34 @@ async function loadsByAddress(driver) {
   assert.match(words, /Synthetic probe/);
 }
 
+/** The address of the loaded model is in the page's own; opening it asks first. @param {Driver} driver */
+async function linksToAModel(driver) {
+  const link = await driver.run('return location.href');
+  assert.match(link, /m=http.*layer05\.safetensors&mlp=model\.layers\.5\.mlp/);
+  await driver.open(site.page);
+  await opensChecked(driver);
+  await driver.run(`location.href = ${JSON.stringify(link)}`);
+  const words = await until(
+    driver,
+    `return !document.getElementById('load-offer').hidden && document.getElementById('load-offer-words').textContent`,
+  );
+  assert.match(words, /model\.layers\.5\.mlp.*load 5\.3 MB\?/);
+  await driver.run(`document.getElementById('load-offered').click()`);
+  await until(driver, `return !document.getElementById('load-dialog').open`);
+  const [state] = await until(driver, SETTLED);
+  assert.equal(state, 'warning');
+}
+
+/** @param {Driver} driver */
+async function embedsAMap(driver) {
+  await driver.open(`${site.page}embed.html`);
+  const words = await until(
+    driver,
+    `return document.querySelector('gate-map')?.shadowRoot?.querySelector('.badge[data-state="ok"]')?.textContent`,
+  );
+  assert.match(words, /all 45 tokens.*weights file intact/s);
+}
+
 for (const [engine, start] of Object.entries({
   Chromium: startChromium,
   Firefox: startFirefox,
@@ -136,6 +164,8 @@ for (const [engine, start] of Object.entries({
       await t.test('the map is walked by keyboard', () => walksByKeyboard(driver));
       await t.test('another layer is shown and checked', () => showsAnotherLayer(driver));
       await t.test('a checkpoint is loaded by its address', () => loadsByAddress(driver));
+      await t.test('the model is in the link, which asks first', () => linksToAModel(driver));
+      await t.test('a map is embedded in a page', () => embedsAMap(driver));
       await t.test('the offline file opens from disk', async () => {
         await driver.open(pathToFileURL(offline).href);
         await opensChecked(driver);
