@@ -141,6 +141,10 @@ test('zamba2: a block that layers share is listed once for each of them, and loa
   assert.ok(tensors.includes(`${blocks[0]}.gate_up_proj_adapter_list.2.1.weight`));
   mlp.dispose();
   assert.equal(runtime.bytesUsed, used);
+  await assert.rejects(load('zamba2', { layer: 4, dtype: 'q8_0' }), {
+    code: 'ERR_UNSUPPORTED',
+    message: /rounded to q8_0 twice/,
+  });
   // Another adapter is another MLP, and no adapter at all is none of the model's.
   const unconfigured = openCheckpoint(`${server.origin}/zamba2/model.safetensors`, {
     runtime,

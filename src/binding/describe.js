@@ -9,7 +9,7 @@ import { MOST_EXPERTS, partsOf, shapesOf } from './placement.js';
 /** @typedef {import('./scan.js').Group} Group */
 /** @typedef {import('./weights.js').Part} Part */
 /** @typedef {{ dtype: string, shape: number[], byteLength: number }} Tensor */
-/** @typedef {{ fused?: import('./families.js').FusedOrder, transposed?: boolean, act?: string }} Hints what the caller knows better */
+/** @typedef {{ fused?: import('./families.js').FusedOrder, transposed?: boolean, act?: string, dtype?: string }} Hints what the caller knows better, or asks for */
 /**
  * @typedef {object} Contents
  * @property {ReadonlyMap<string, Tensor>} tensors
@@ -74,11 +74,11 @@ function describeAdapted(group, contents, hints) {
     const [a, b] = [first, second].map((name) => contents.tensors.get(name)?.shape);
     const rank = a?.[0] ?? 0;
     const fits = String([a, b]) === String([rank, mlp.d, 2 * mlp.dFf, rank]);
-    const wrong = fits
-      ? null
-      : unsupported(
-          `${first} [${a}], ${second} [${b}]: not the adapter of ${group.module}, or not opened with it`,
-        );
+    const words = fits
+      ? hints.dtype?.startsWith('q') &&
+        `${group.module}: its adapter is added to the weights, which would be rounded to ${hints.dtype} twice`
+      : `${first} [${a}], ${second} [${b}]: not the adapter of ${group.module}, or not opened with it`;
+    const wrong = words ? unsupported(words) : null;
     const refusal = mlp.refusal ?? wrong?.message ?? null;
     return {
       ...rest,
