@@ -26,6 +26,7 @@ export function answersOf(engine) {
       const result = await engine.shown.along(await engine.runtime());
       return { result, transfer: [result.buffer] };
     },
+    digest: async () => ({ result: await engine.shown.digest }),
     cosines: async () => ({ result: engine.shown.cosines() }),
     measures: async ({ tau }) => ({ result: engine.shown.measures(tau) }),
     open: async (question) => ({ result: await engine.open(question) }),

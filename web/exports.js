@@ -5,11 +5,15 @@ import { CLASS_NAMES } from './definitions.js';
 import { byId, el } from './dom.js';
 import { ownFileOf } from './model-link.js';
 import { rankOf } from './orders.js';
-import { pictureOf } from './picture.js';
-import { formatHash, HIDEABLE, parseHash } from './state.js';
+import { formatHash, HIDEABLE, parseHash, VERSION } from './state.js';
 import { text } from './text.js';
 
 /** @typedef {import('./scene.js').Scene} Scene */
+
+/** What a file has besides what the scene knows: pi [tokens, dFf], and the hash of the weights' file. @typedef {{ along: Float32Array, digest: string | null }} Besides */
+
+/** What made the numbers, and the version of the links and keys. */
+const COMPUTED = { by: 'gated-mlp', build: 'simd128', format: Number(VERSION) };
 
 /** A field of a CSV file: quoted where it has to be. @param {string | number} value */
 const field = (value) =>
@@ -38,9 +42,9 @@ export function csvOf(scene, along) {
 /**
  * @param {Scene} scene
  * @param {string} seal what the badge says
- * @param {Float32Array} along  pi, [tokens, dFf]
+ * @param {Besides} besides
  */
-export function jsonOf(scene, seal, along) {
+export function jsonOf(scene, seal, { along, digest }) {
   const { state, numbers, counts } = scene;
   const here = counts[state.token];
   const classes = Object.fromEntries(CLASS_NAMES.map((name, i) => [name, here.counts[i]]));
@@ -51,7 +55,14 @@ export function jsonOf(scene, seal, along) {
     : { model, layer, x: origin === 'probe' ? 'synthetic probe' : 'captured by the reader' };
   return JSON.stringify(
     {
-      source: { ...source, act: numbers.act, units: numbers.dFf, tokens: numbers.pieces },
+      source: {
+        ...source,
+        act: numbers.act,
+        units: numbers.dFf,
+        sha256: digest,
+        tokens: numbers.pieces,
+      },
+      computed: COMPUTED,
       check: seal,
       // The shipped place that the state still names is not where these numbers are from.
       state: scene.isShipped ? state : elsewhere,
@@ -128,26 +139,30 @@ function captionOf(scene, sentence) {
 
 /**
  * @param {() => Scene | null} scene what is on show when a button is pressed
- * @param {() => Promise<Float32Array | null>} askAlong pi of all its cells; null: something else is on show by now
+ * @param {() => Promise<Besides | null>} askBesides null: something else is on show by now
  */
-export function bindExports(scene, askAlong) {
+export function bindExports(scene, askBesides) {
   const status = byId('export-status');
   const name = (/** @type {Scene} */ { state, numbers: { origin } }, /** @type {string} */ end) =>
     `gates-${origin === 'shipped' ? `layer${state.layer}-${state.prompt}` : origin}-token${state.token}.${end}`;
   const seal = () => byId('badge-words').textContent ?? '';
-  /** @type {Record<string, (shown: Scene, along: Float32Array) => Blob | Promise<Blob>>} */
+  /** @type {Record<string, (shown: Scene, besides: Besides) => Blob | Promise<Blob>>} */
   const makers = {
-    csv: (shown, along) => new Blob([csvOf(shown, along)], { type: 'text/csv' }),
-    json: (shown, along) => new Blob([jsonOf(shown, seal(), along)], { type: 'application/json' }),
-    png: (shown) => pictureOf(shown, captionOf(shown, byId('live').textContent ?? '')),
+    csv: (shown, { along }) => new Blob([csvOf(shown, along)], { type: 'text/csv' }),
+    json: (shown, besides) =>
+      new Blob([jsonOf(shown, seal(), besides)], { type: 'application/json' }),
+    png: async (shown) => {
+      const { pictureOf } = await import('./picture.js');
+      return pictureOf(shown, captionOf(shown, byId('live').textContent ?? ''));
+    },
   };
   for (const [end, make] of Object.entries(makers)) {
     byId(`export-${end}`).addEventListener('click', async () => {
       const shown = scene();
       if (!shown?.isWhole) return;
-      const along = await askAlong();
-      if (along === null) return;
-      save(name(shown, end), await make(shown, along));
+      const besides = await askBesides();
+      if (besides === null) return;
+      save(name(shown, end), await make(shown, besides));
       status.textContent = text.exports.saved(name(shown, end));
     });
   }

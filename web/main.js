@@ -90,7 +90,7 @@ class Page {
     });
     bindExports(
       () => this.#scene,
-      () => this.#wholeLayer.along(),
+      () => this.#wholeLayer.forExport(),
     );
     byId('load-dialog').addEventListener('close', () => {
       if (this.#asked === '') this.#load();

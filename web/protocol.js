@@ -95,6 +95,7 @@
  * @property {{ send: { token: number, direction: Direction }, answer: GradientMessage }} gradient
  * @property {{ send: Record<string, never>, answer: Float32Array }} along  pi of every unit at every token
  * @property {{ send: Record<string, never>, answer: Cosines }} cosines
+ * @property {{ send: Record<string, never>, answer: string | null }} digest  SHA-256 of the weights' file, where it is known
  * @property {{ send: { states: number }, answer: Agreement | null }} agree  null: no output was captured
  * @property {{ send: import('./opened-model.js').OpenQuestion,
  *   answer: { model: number, mlps: import('./opened-model.js').MlpSummary[], commit: string | null } }} open

@@ -65,6 +65,7 @@ function placeOf(response, asked) {
  * @param {{ start: number, bytes: Uint8Array }[]} pieces
  */
 function joined(pieces) {
+  if (pieces.length === 0) return null;
   const end = pieces.reduce((most, { start, bytes }) => Math.max(most, start + bytes.length), 0);
   const file = new Uint8Array(end);
   let reached = 0;

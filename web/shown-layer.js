@@ -35,6 +35,7 @@ export const floats = (array) => /** @type {Float32Array} */ (array);
 export class ShownLayer {
   #mlp;
   #rows;
+  #digest;
   #norms;
   /** @type {string} */
   #act;
@@ -52,13 +53,14 @@ export class ShownLayer {
    * @param {Float32Array} x [tokens, d]
    * @param {{ act: string, activation: Activation }} shown the activation, and its samples
    */
-  constructor({ mlp, norms, rows }, x, { act: shownAct, activation }) {
+  constructor({ mlp, norms, rows, digest }, x, { act: shownAct, activation }) {
     const trace = mlp.trace(x, { act: shownAct });
     const [gate, act, up, hidden] = [trace.gate, trace.act, trace.up, trace.hidden].map(floats);
     const contribution = contributions(hidden, norms);
     const codes = codesOf(gate, act, activation.shape);
     this.#mlp = mlp;
     this.#rows = rows;
+    this.#digest = digest;
     this.#norms = norms;
     this.#act = shownAct;
     this.#x = x;
@@ -182,6 +184,11 @@ export class ShownLayer {
   along(runtime) {
     const hidden = /** @type {Float32Array} */ (this.#traced.hidden);
     return alongOutput(runtime, this.#rows, this.#y, hidden, this.#mlp.d);
+  }
+
+  /** SHA-256 of the weights' file; null where not all of it was seen, or the browser cannot hash here. */
+  get digest() {
+    return this.#digest;
   }
 
   /** How the weight vectors of every unit lie to each other. */

@@ -9,7 +9,8 @@ import { NO_MODEL, readModel } from './model-link.js';
 import { OPENING, SHIPPED } from './models.js';
 import { SORT_KEYS, UNIT_SETS } from './orders.js';
 
-const VERSION = '1';
+/** Of the links; their `v`. */
+export const VERSION = '1';
 /** What `hide=` may name: the values of data-part in index.html. */
 export const HIDEABLE = [
   'load',

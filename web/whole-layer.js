@@ -39,11 +39,16 @@ export class WholeLayer {
     if (sort === 'cosine') this.#want('cosines');
   }
 
-  /** pi of the numbers on show; null where they have changed meanwhile. */
-  async along() {
+  /**
+   * What files that leave the page have besides the numbers on show: pi, and the SHA-256 of the weights' file where it is
+   * known; null where other numbers have come meanwhile.
+   */
+  async forExport() {
     const numbers = this.#numbers;
+    const digest = await this.#client.request('digest', {});
     await this.#want('along');
-    return this.#numbers === numbers ? this.values.along : null;
+    const { along } = this.values;
+    return this.#numbers === numbers && along !== null ? { along, digest } : null;
   }
 
   /** @param {keyof OfAllUnits} name */

@@ -82,9 +82,14 @@ test('a link for a class leaves out what was ticked, and nothing here', async ()
 
 test('JSON has the pinned gate in numbers, and every file says that it was saved', async () => {
   const { tab } = await opened('');
-  const { pinned, link } = JSON.parse((await download(tab, '#export-json')).toString());
-  for (const name of ['g', 'a', 'u', 'h', 'c']) {
-    const value = expected[0].pinned[name];
+  const { pinned, link, source, computed } = JSON.parse(
+    (await download(tab, '#export-json')).toString(),
+  );
+  const sums = readFileSync(new URL('../../fixtures/SHA256SUMS', import.meta.url), 'utf8');
+  assert.match(sums, new RegExp(`^${source.sha256}\\s+\\*?smollm2.*layer24`, 'm'));
+  assert.deepEqual(computed, { by: 'gated-mlp', build: 'simd128', format: 1 });
+  for (const name of ['g', 'a', 'u', 'h', 'c', 'pi']) {
+    const value = expected[0].pinned[name === 'pi' ? 'along' : name];
     assert.ok(Math.abs(pinned[name] - value) < 1e-5 * Math.abs(value), `${name}: ${pinned[name]}`);
   }
   assert.deepEqual([pinned.unit, pinned.class, pinned.rank], [1005, 'open', 1]);
