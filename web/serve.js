@@ -10,7 +10,7 @@ import { createServer } from 'node:http';
 import { extname, join, normalize, sep } from 'node:path';
 import { pipeline } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { createGzip } from 'node:zlib';
+import { constants, createGzip } from 'node:zlib';
 
 const REPOSITORY = fileURLToPath(new URL('..', import.meta.url));
 const DEFAULT_PORT = 8080;
@@ -122,7 +122,9 @@ async function sendFile(request, response, path) {
   const file = createReadStream(path, range ?? {});
   // A reader that goes away in the middle of a file is its own business; nothing is left to tell it.
   const done = () => {};
-  return zip ? pipeline(file, createGzip(), response, done) : pipeline(file, response, done);
+  return zip
+    ? pipeline(file, createGzip({ level: constants.Z_BEST_COMPRESSION }), response, done)
+    : pipeline(file, response, done);
 }
 
 /**
