@@ -264,6 +264,9 @@ test('an adapter that does not fit its block, or is not there whole, is refused 
   }
   const tensors = { [`${list}.0.weight`]: first, [`${list}.1.weight`]: filled([2 * F, rank]) };
   assert.equal((await load({ ...fusedLayer(), ...tensors }, config)).dtype, 'float32');
+  const nameless = { model_type: 'zamba2', hidden_act: 'gelu' };
+  const error = await failure(load({ ...fusedLayer(), ...tensors }, nameless));
+  assert.match(error.message, /adapters of each layer that shares these weights/);
 });
 
 test("Phi-4's audio tower is up-first in spite of its name, its text gate-first", async () => {

@@ -70,7 +70,12 @@ function describeAdapted(group, contents, hints) {
       (k) => `${group.module}.gate_up_proj_adapter_list.${i}.${k}.weight`,
     );
     if (!contents.has(first)) return [];
-    const { error, mlp, ...rest } = describeOne({ ...group, layer }, null, contents, hints);
+    const { error, mlp, ...rest } = describeOne(
+      { ...group, layer, adapted: true },
+      null,
+      contents,
+      hints,
+    );
     const [a, b] = [first, second].map((name) => contents.tensors.get(name)?.shape);
     const rank = a?.[0] ?? 0;
     const fits = String([a, b]) === String([rank, mlp.d, 2 * mlp.dFf, rank]);
@@ -228,10 +233,11 @@ function quantised({ names, module }, { has }) {
  * @param {string[]} types
  * @param {(typeof VARIANTS)[number] | undefined} other a family whose formula is another
  */
-function notPlain({ module }, { has }, types, other) {
-  for (const { words, marks, unlessConfigured } of OTHER_FORMULAS) {
+function notPlain({ module, adapted }, { has }, types, other) {
+  const excuses = { adapted: !!adapted, configured: types.length > 0 };
+  for (const { words, marks, unless } of OTHER_FORMULAS) {
     const mark = marks.find((name) => has(`${module}.${name}`));
-    if (!mark || (unlessConfigured && types.length > 0)) continue;
+    if (!mark || (unless && excuses[unless])) continue;
     return unsupported(`${module}: ${mark}, ${words}: not the plain formula`);
   }
   return other

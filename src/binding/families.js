@@ -217,7 +217,7 @@ export const VARIANTS = [
 
 /**
  * Tensors that tell of another formula whatever the config says, or where there is none: names relative to the MLP's module.
- * @type {{ words: string, marks: string[], unlessConfigured?: true }[]}
+ * @type {{ words: string, marks: string[], unless?: 'adapted' | 'configured' }[]}
  */
 export const OTHER_FORMULAS = [
   {
@@ -230,12 +230,12 @@ export const OTHER_FORMULAS = [
   {
     words: 'adapters of each layer that shares these weights (pass their { config })',
     marks: [0, 1, 2, 3].map((i) => `gate_up_proj_adapter_list.${i}.0.weight`),
-    unlessConfigured: true,
+    unless: 'adapted',
   },
   {
     words: 'biases of stacked experts, as gpt-oss has them (pass its { config })',
     marks: ['gate_up_proj_bias'],
-    unlessConfigured: true,
+    unless: 'configured',
   },
 ];
 

@@ -12,6 +12,7 @@ import { MXFP4, NAMINGS, NOT_GATED, NOT_GATED_NAMES, QUANTISED } from './familie
  * @property {string} module the path of the module that holds them; '' at the root
  * @property {number | null} layer
  * @property {number | null} expert where the experts are modules of their own
+ * @property {boolean} [adapted] its weights are to be those of one layer of several that share them
  * @property {Record<string, string>} names role ('gate', 'up', 'gateUp', 'down') -> tensor
  */
 /** @typedef {{ layer?: number, expert?: number, prefix?: string }} Selection */
