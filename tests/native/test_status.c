@@ -166,6 +166,14 @@ static void test_linear(void) {
               linear_backward_weight(rows, values, values, 0, D, 1, NULL) == GATED_MLP_ERR_SHAPE &&
               linear_backward_bias(rows, values, -3, 1) == GATED_MLP_ERR_SHAPE,
           "the linear map refuses sizes that cannot be");
+    linear none = *gate, negative = *gate;
+    none.out_features = 0;
+    negative.in_features = -D;
+    check(linear_forward(rows, values, &none, 1, NULL) == GATED_MLP_ERR_SHAPE &&
+              linear_backward_input(rows, values, &none, 1, NULL) == GATED_MLP_ERR_SHAPE &&
+              linear_forward(rows, values, &negative, 1, NULL) == GATED_MLP_ERR_SHAPE &&
+              linear_set_block(&none, 0, 0, 0, D, values, DTYPE_REAL, D, 1) == GATED_MLP_ERR_SHAPE,
+          "and one whose own sizes cannot be");
     if (sizeof(void *) > 4) {
         check(linear_backward_weight(rows, values, values, INT32_MAX, INT32_MAX, 1, NULL) ==
                   GATED_MLP_ERR_OVERFLOW,
