@@ -80,11 +80,12 @@ export class Analysis {
         ? null
         : this.#client.request('hold', { token, set: null, tau, holds: shut([unit]) }),
     );
-    const { closed, set, whatIf } = scene.state;
-    this.#want('together', `${token} ${unit} ${set} ${closed}`, `${tau} ${whatIf}`, async () => {
+    const { closed, set, kept, whatIf } = scene.state;
+    const place = `${token} ${unit} ${set} ${kept} ${closed}`;
+    this.#want('together', place, `${tau} ${whatIf}`, async () => {
       const holds = heldOneByOne(scene);
       if (set === null && holds.length === 0) return null;
-      return this.#client.request('hold', { token, set, tau, holds });
+      return this.#client.request('hold', { token, set, kept, tau, holds });
     });
     this.#want('curves', `${token}`, 0, () => this.#client.request('curves', { token }));
     this.#want('unit', `${token} ${unit}`, 0, async () =>

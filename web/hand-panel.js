@@ -12,11 +12,13 @@ const words = text.hand;
 
 /** @typedef {import('./scene.js').Scene} Scene */
 /** @typedef {import('./state.js').State} State */
-/** @typedef {Pick<State, 'closed' | 'set' | 'whatIf'>} Held */
+/** @typedef {Pick<State, 'closed' | 'set' | 'kept' | 'whatIf'>} Held */
 
 export class HandPanel {
   #buttons;
   #result = byId('hand-result');
+  #kept = el('input', { type: 'number', id: 'hand-kept', class: 'unit-box', min: 0, step: 1 });
+  #keptLabel = el('label', { for: 'hand-kept' }, words.kept, this.#kept);
   #channels = byId('hand-channels');
   /** What the channels are of. @type {import('./protocol.js').EffectMessage | null} */
   #shown = null;
@@ -33,14 +35,19 @@ export class HandPanel {
     this.#onChange = onChange;
     this.#buttons = UNIT_SETS.map((set) => {
       const count = el('span', { class: 'count' });
-      const button = el('button', { type: 'button' }, words.sets[set](KEPT_BY_LEAST), count);
+      const button = el('button', { type: 'button' }, words.sets[set], count);
       button.addEventListener('click', () => {
         const pressed = button.getAttribute('aria-pressed') === 'true';
         onChange({ set: pressed ? null : set });
       });
       return { set, button, count };
     });
-    byId('hand-sets').append(...this.#buttons.map(({ button }) => button));
+    this.#kept.addEventListener('change', () => {
+      const kept = Number(this.#kept.value);
+      if (this.#kept.value !== '' && this.#kept.validity.valid) onChange({ set: 'least', kept });
+      else this.#kept.reportValidity();
+    });
+    byId('hand-sets').append(...this.#buttons.map(({ button }) => button), this.#keptLabel);
     this.#undo.addEventListener('click', () => this.#stepBack());
   }
 
@@ -49,14 +56,14 @@ export class HandPanel {
    * @param {import('./protocol.js').EffectMessage | null} together
    */
   update(scene, together) {
-    const { token, unit, closed, set, whatIf, layer, prompt } = scene.state;
+    const { token, unit, closed, set, kept, whatIf, layer, prompt } = scene.state;
     const { counts, closed: closedCount, negative } = scene.counts[token];
     const sizes = { closed: closedCount, leaking: counts[LEAKING], negative };
-    this.#remember(`${layer} ${prompt} ${token}`, { closed, set, whatIf });
+    this.#remember(`${layer} ${prompt} ${token}`, { closed, set, kept, whatIf });
+    this.#showKept(scene);
     for (const { set: name, button, count } of this.#buttons) {
       button.setAttribute('aria-pressed', String(set === name));
       button.disabled = !scene.isWhole;
-      button.hidden = name === 'least' && scene.numbers.dFf <= KEPT_BY_LEAST;
       if (scene.isWhole && name !== 'least') {
         count.textContent = ` (${sizes[name]})`;
       }
@@ -69,6 +76,15 @@ export class HandPanel {
     // Of the pinned gate alone the inspector has them already.
     const isPinnedAlone = set === null && whatIf === null && closed.join() === String(unit);
     this.#showChannels(said === '' || isPinnedAlone ? null : together);
+  }
+
+  /** @param {Scene} scene */
+  #showKept({ numbers: { dFf }, state: { kept }, isWhole }) {
+    this.#kept.disabled = !isWhole;
+    this.#kept.max = String(dFf);
+    // What is being typed is not written over.
+    if (document.activeElement === this.#kept) return;
+    this.#kept.value = String(Math.min(dFf, kept ?? KEPT_BY_LEAST));
   }
 
   /** @param {import('./protocol.js').EffectMessage | null} together */

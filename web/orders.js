@@ -116,7 +116,7 @@ export function rankOf(contribution, token, width, unit) {
 /** Sets of gates that can be closed with one press. @typedef {'closed' | 'leaking' | 'negative' | 'least'} UnitSet */
 /** @type {readonly UnitSet[]} */
 export const UNIT_SETS = ['closed', 'leaking', 'negative', 'least'];
-/** `least` closes all units but this many with the largest contribution. */
+/** `least` closes all units but this many with the largest contribution, where no other number is given. */
 export const KEPT_BY_LEAST = 512;
 
 /**
@@ -125,11 +125,12 @@ export const KEPT_BY_LEAST = 512;
  * @param {number} token
  * @param {UnitSet} set
  * @param {number} tau
+ * @param {number | null} [kept] how many `least` leaves open
  * @returns {number[]}
  */
-export function unitsOf(trace, token, set, tau) {
+export function unitsOf(trace, token, set, tau, kept = null) {
   const { gate, act, dFf, shape } = trace;
-  if (set === 'least') return [...unitOrder(trace, token, 'c').subarray(KEPT_BY_LEAST)];
+  if (set === 'least') return [...unitOrder(trace, token, 'c').subarray(kept ?? KEPT_BY_LEAST)];
   const units = [];
   for (let unit = 0; unit < dFf; unit++) {
     const i = token * dFf + unit;

@@ -57,7 +57,10 @@
  *   channels: ChannelChange[] }} EffectMessage
  */
 /** A gate held by hand: act(g) of the unit is `value`; 0 is shut. @typedef {{ unit: number, value: number }} Hold */
-/** Gates held: those of a set at a threshold, shut, and single ones. @typedef {{ set: import('./orders.js').UnitSet | null, tau: number, holds: Hold[] }} Held */
+/**
+ * Gates held: those of a set at a threshold, shut, and single ones. `kept`: how many the set 'least' leaves open.
+ * @typedef {{ set: import('./orders.js').UnitSet | null, kept?: number | null, tau: number, holds: Hold[] }} Held
+ */
 /**
  * Of one token; the errors are E of its closed gates dropped, and of its negative ones.
  * @typedef {import('./layer-measures.js').Measures & { errorClosed: number, errorNegative: number }} TokenMeasures

@@ -206,9 +206,9 @@ export class Scene {
   }
 
   #newShut() {
-    const { token, tau, set, closed } = this.state;
+    const { token, tau, set, kept, closed } = this.state;
     const units = new Set(closed.filter((unit) => unit < this.numbers.arrived));
-    const ofSet = set !== null && this.isWhole ? unitsOf(this.traced, token, set, tau) : [];
+    const ofSet = set !== null && this.isWhole ? unitsOf(this.traced, token, set, tau, kept) : [];
     for (const unit of ofSet) units.add(unit);
     return units;
   }

@@ -115,9 +115,9 @@ export class ShownLayer {
    * @param {import('./protocol.js').Held} held
    * @returns {import('./protocol.js').EffectMessage}
    */
-  hold(token, { set, tau, holds }) {
+  hold(token, { set, kept, tau, holds }) {
     const { x, y } = this.#tokenAt(token);
-    const units = new Set(set === null ? [] : unitsOf(this.#traced, token, set, tau));
+    const units = new Set(set === null ? [] : unitsOf(this.#traced, token, set, tau, kept));
     const hold = holds.filter(({ unit }) => !units.has(unit));
     for (const unit of units) hold.push({ unit, value: 0 });
     const trace = this.#mlp.trace(x, { act: this.#act, hold });

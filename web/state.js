@@ -49,6 +49,7 @@ export const HIDEABLE = [
  * @property {string[]} hide  controls that a teacher's link leaves out
  * @property {number[]} closed  units closed by hand, at the selected token
  * @property {import('./orders.js').UnitSet | null} set  a whole set closed there
+ * @property {number | null} kept  how many the set 'least' leaves open; null: as many as usual
  * @property {number | null} whatIf  the pinned unit's g, set by hand
  */
 
@@ -61,6 +62,7 @@ const SHIPPED_PLACE = ['layer', 'prompt'];
 export const NOTHING_HELD = Object.freeze({
   closed: /** @type {number[]} */ ([]),
   set: null,
+  kept: null,
   whatIf: null,
 });
 
@@ -180,6 +182,7 @@ const KEYS = /** @type {const} */ ({
     field: 'set',
     read: (/** @type {string} */ text) => UNIT_SETS.find((set) => set === text) ?? null,
   },
+  keep: { field: 'kept', read: count },
   g: {
     field: 'whatIf',
     read: (/** @type {string} */ text) =>

@@ -207,11 +207,12 @@ export const text = {
   },
   hand: {
     sets: {
-      closed: () => 'all closed',
-      leaking: () => 'all leaking',
-      negative: () => 'all negative',
-      least: (/** @type {number} */ kept) => `all but the ${kept} largest`,
+      closed: 'all closed',
+      leaking: 'all leaking',
+      negative: 'all negative',
+      least: 'all but the largest',
     },
+    kept: 'by c: ',
     closed: (/** @type {number} */ n) => (n === 1 ? 'One gate closed' : `${n} gates closed`),
     whatIf: (/** @type {string} */ g) => `g of the pinned unit set to ${g}`,
     result: (

@@ -4,7 +4,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
-import { eventually, launchBrowser, openChecked, servePage } from '../helpers/browser.js';
+import {
+  addressOf,
+  eventually,
+  launchBrowser,
+  openChecked,
+  servePage,
+} from '../helpers/browser.js';
 
 const expected = JSON.parse(readFileSync(new URL('./expected.json', import.meta.url), 'utf8'));
 const browser = await launchBrowser();
@@ -69,6 +75,28 @@ test('a g that is set by hand moves the point and the whole equation, beside wha
   await tab.locator('.what-if-row button').click();
   await eventually(async () => assert.equal(await dot.getAttribute('cx'), place));
   assert.equal(await ownDot.isVisible(), false);
+  assert.deepEqual(complaints, []);
+  await tab.context().close();
+});
+
+test('all but as many gates as one says are closed, and undo goes back through it', async () => {
+  const { tab, complaints } = await opened('');
+  const said = (/** @type {RegExp} */ words) =>
+    tab.locator('#hand-result').filter({ hasText: words }).waitFor();
+  await tab.locator('#hand-kept').fill('1535');
+  await tab.locator('#hand-kept').press('Enter');
+  await said(/^One gate closed/);
+  await tab.locator('#hand-kept').fill('0');
+  await tab.locator('#hand-kept').press('Enter');
+  await said(/^1536 gates closed: the output moved by 100\s%/);
+  assert.match(await addressOf(tab), /&set=least&keep=0(&|$)/);
+  await tab.locator('#hand-channels svg').waitFor();
+  await tab.locator('#hand-kept').blur();
+  await tab.click('#hand-undo');
+  await said(/^One gate closed/);
+  await tab.click('#hand-undo');
+  await tab.locator('#hand-channels').waitFor({ state: 'hidden' });
+  assert.equal(await tab.locator('#hand-kept').inputValue(), '512');
   assert.deepEqual(complaints, []);
   await tab.context().close();
 });

@@ -216,7 +216,7 @@ test('each pixel of the map is the colour of its class', async () => {
 
 test('every key of a link is kept in the page and comes back', async () => {
   const link =
-    '#v=1&l=5&p=code&t=3&u=77&vs=4.12&grad=c507&tau=0.1&act=gelu&sort=c&closed=5,77&by=g&only=open&first=1&tour=2&hide=load,theme&set=closed&g=-3.5&x=y';
+    '#v=1&l=5&p=code&t=3&u=77&vs=4.12&grad=c507&tau=0.1&act=gelu&sort=c&closed=5,77&by=g&only=open&first=1&tour=2&hide=load,theme&set=closed&keep=100&g=-3.5&x=y';
   const { tab } = await opened(link);
   await tab.click('.token >> nth=3');
   const kept = new URL(await addressOf(tab)).hash;
