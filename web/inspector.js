@@ -9,6 +9,7 @@ import { number, percent } from './format.js';
 import { HeldGate } from './held-gate.js';
 import { rankOf } from './orders.js';
 import { OverTokens } from './over-tokens.js';
+import { formatHash } from './state.js';
 import { actName, text } from './text.js';
 import { UnitParts } from './unit-parts.js';
 import { recordOf } from './unit-record.js';
@@ -29,7 +30,9 @@ const WHAT_IF_REACH = 12;
 const WHAT_IF_STEP = 1 / 64;
 
 export class Inspector {
-  #title = el('h2', { id: 'inspector-title' });
+  /** Its address is that of this gate. */
+  #link = el('a', { class: 'permalink', title: words.permalink });
+  #title = el('h2', { id: 'inspector-title' }, this.#link);
   #mode = el('span', { class: 'mode' });
   #place = el('p', { class: 'place' });
   #gate = new HeldGate();
@@ -112,7 +115,8 @@ export class Inspector {
     if (cell === null || !visible) return;
     const pinned = cell.unit === scene.state.unit && cell.token === scene.state.token;
     const { pieces } = scene.numbers;
-    this.#title.textContent = words.title(cell.unit);
+    this.#link.textContent = words.title(cell.unit);
+    this.#link.href = formatHash({ ...scene.state, ...cell });
     this.#mode.textContent = pinned ? words.pinned : words.peek;
     this.#place.textContent = words.place(layer, cell.token, pieces[cell.token]);
     this.#updateRank(scene, cell);

@@ -152,6 +152,7 @@ export const text = {
   mapCaption: (/** @type {number} */ tokens) => `All ${tokens} tokens`,
   inspector: {
     title: (/** @type {number} */ unit) => `Unit ${unit}`,
+    permalink: 'The address of this gate: copy it to show it to somebody',
     place: (
       /** @type {number | string} */ layer,
       /** @type {number} */ token,

@@ -61,6 +61,21 @@ test('one bad part of hide leaves the others in force, and the notice names what
   await tab.context().close();
 });
 
+test('the title of the inspector is the address of its gate', async () => {
+  const { tab } = await opened('#v=1&l=24&p=chat&t=41&u=1005&sort=index');
+  const title = tab.locator('#inspector-title a');
+  const address = () => title.evaluate((node) => /** @type {HTMLAnchorElement} */ (node).hash);
+  assert.match(await address(), /^#v=1&l=24&p=chat&t=41&u=1005&.*sort=index/);
+  await tab.fill('#unit-box', '7');
+  await tab.press('#unit-box', 'Enter');
+  await title.filter({ hasText: 'Unit 7' }).waitFor();
+  assert.match(await address(), /t=41&u=7&/);
+  await title.click();
+  assert.equal(await tab.evaluate(() => location.hash), await address());
+  assert.equal(await title.textContent(), 'Unit 7');
+  await tab.context().close();
+});
+
 test('a link for a class leaves out what was ticked, and nothing here', async () => {
   const { tab } = await opened('');
   await tab.click('#class-link summary');
