@@ -5,7 +5,7 @@
 
 const [WIDTH, HEIGHT] = [400, 300];
 const MARGIN = { left: 52, right: 12, top: 44, bottom: 44 };
-const COLOURS = ['#0b6e99', '#b4491f', '#5b7f2b'];
+const COLOURS = ['#0b6e99', '#b4491f', '#5b7f2b', '#7a4fa3'];
 const TICKS = 5;
 
 /** @param {string} title @param {string} unit of the vertical axis @param {Panel[]} panels */

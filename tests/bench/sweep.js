@@ -7,7 +7,7 @@ import { chart } from './chart.js';
 import { now } from './clock.js';
 import { median } from './rounds.js';
 
-const DTYPES = /** @type {const} */ (['float32', 'bfloat16']);
+const DTYPES = /** @type {const} */ (['float32', 'bfloat16', 'q8_0', 'q4_1']);
 const [D, D_FF, TOKENS] = [576, 1536, 16];
 /** Panels are so many columns wide and blocks of tokens are multiples of less. */
 const MULTIPLE = 32;
