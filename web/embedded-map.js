@@ -6,6 +6,7 @@ import { CellGrid } from './cell-grid.js';
 import { colouringKey, colouringOf } from './colouring.js';
 import { onSchemeChange, readPalette } from './colours.js';
 import { EmbeddedFrame } from './embedded-frame.js';
+import { GradientField } from './gradient-field.js';
 import { Heatmap } from './heatmap.js';
 import { startInPage } from './in-page.js';
 import { errorInWords } from './load-errors.js';
@@ -17,18 +18,19 @@ import { Subject } from './subject.js';
 import { text } from './text.js';
 import { Tile } from './tile.js';
 import { TokenStrip } from './token-strip.js';
+import { WholeLayer } from './whole-layer.js';
 
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('./scene.js').Cell} Cell */
 /** @typedef {import('./scene.js').Numbers} Numbers */
-
-const NOT_ASKED = { along: null, cosines: null };
 
 export class EmbeddedMap {
   #frame;
   #onChange;
   #computing = startInPage();
   #subject = new Subject();
+  #gradients = new GradientField(this.#computing.client, () => this.#schedule());
+  #wholeLayer = new WholeLayer(this.#computing.client, () => this.#schedule());
   #ended = new AbortController();
   /** @type {State} */
   #state;
@@ -41,6 +43,8 @@ export class EmbeddedMap {
   /** @type {{ name: string, tokens: string[] }[]} */
   #prompts = [];
   #loads = 0;
+  /** The layer on show is the one that is computed with. */
+  #isSettled = false;
   #drawing = 0;
   #palette;
   /** @type {import('./colouring.js').Colouring | null} */
@@ -129,12 +133,14 @@ export class EmbeddedMap {
   async #load() {
     const load = ++this.#loads;
     const { client } = this.#computing;
+    this.#isSettled = false;
     this.#frame.badge('pending', text.badge.running);
     try {
       const source = this.#subject.source(this.#state);
       const about = this.#subject.about(this.#state);
       const trace = await client.request('show', { source, act: this.#state.act });
       if (load !== this.#loads) return;
+      this.#isSettled = true;
       this.#receive(numbersOfTrace(trace, this.#pieces(), about));
       const { layer, prompt } = this.#state;
       const { state, words } = verdict(await client.request('verify', { layer, prompt }));
@@ -229,7 +235,12 @@ export class EmbeddedMap {
     if (this.#numbers === null) return;
     const { tokens, dFf } = this.#numbers;
     const state = within(this.#state, tokens, dFf);
-    const scene = new Scene(this.#numbers, state, this.#hover, this.#scene, null, NOT_ASKED);
+    if (this.#isSettled || this.#numbers.up === null) {
+      this.#gradients.follow(this.#numbers, state);
+      this.#wholeLayer.follow(this.#numbers, state);
+    }
+    const asked = /** @type {const} */ ([this.#gradients.values, this.#wholeLayer.values]);
+    const scene = new Scene(this.#numbers, state, this.#hover, this.#scene, ...asked);
     this.#scene = scene;
     const key = [this.#palette, ...colouringKey(scene)];
     if (this.#colouring === null || key.some((part, i) => part !== this.#coloured[i])) {

@@ -206,6 +206,36 @@ test('it adds no global name, and a map removed while it loads says nothing more
   await tab.context().close();
 });
 
+test('it sorts by cosine class and colours by pi, as the page does', async () => {
+  const { tab, complaints } = await opened(
+    `${MAIN}<gate-map token="41" sort="cosine" by="pi"></gate-map></main>`,
+  );
+  await settled(tab);
+  await tab.locator('gate-map .cell-grid').focus();
+  const { first, last } = expected[0].ioClasses;
+  for (const [key, unit] of [
+    ['Home', first[0]],
+    ['End', last[4]],
+  ]) {
+    await tab.keyboard.press(key);
+    await tab
+      .locator('gate-map .readout')
+      .filter({ hasText: `unit ${unit} ` })
+      .waitFor();
+  }
+  const colours = await tab.evaluate(() => {
+    const map = document.querySelector('gate-map')?.shadowRoot?.querySelector('.map-canvas');
+    const canvas = /** @type {HTMLCanvasElement} */ (map);
+    const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d'));
+    const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+    return new Set(new Uint32Array(data.buffer)).size;
+  });
+  // Classes have three colours and the gaps one; a scale has many.
+  assert.ok(colours > 20, `${colours} colours`);
+  assert.deepEqual(complaints, []);
+  await tab.context().close();
+});
+
 test('bad attributes are told, and a loaded model is not fetched', async () => {
   const { tab } = await opened(
     `${MAIN}<gate-map tau="9" hash="#m=https%3A%2F%2Fexample.org%2Fa.safetensors"></gate-map></main>`,
