@@ -62,6 +62,16 @@ test('a module handed over as bytes of another realm is compiled', async () => {
   }
 });
 
+test('an array of nothing is an array; one whose buffer has gone elsewhere is not', () => {
+  assert.equal(mlp.forward(new Float32Array(0)).length, 0);
+  const gone = Float32Array.from(x);
+  structuredClone(gone.buffer, { transfer: [gone.buffer] });
+  assert.throws(() => mlp.forward(gone), {
+    code: 'ERR_SHAPE',
+    message: /x: its buffer is detached/,
+  });
+});
+
 test("views of the runtime's own memory are refused by name: it moves as it grows", async () => {
   const { buffer } = runtime.memory;
   const inside = new Float32Array(buffer, buffer.byteLength - 48, 12);
