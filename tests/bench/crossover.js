@@ -55,8 +55,8 @@ for (const { size, products, best } of rows) {
     `${size.padEnd(18)} ${(products / 1e6).toFixed(2).padStart(7)} M  1t ${one}  2t ${two}  ${gain}x`,
   );
 }
-const lost = rows.findLastIndex(({ best }) => best[0] / best[1] < GAIN);
-const first = rows[lost + 1];
+const gains = rows.map(({ best }) => best[0] / best[1] >= GAIN);
+const first = rows[gains.lastIndexOf(false) + 1];
 console.log(
   first
     ? `two threads are faster by ${GAIN} from ${(first.products / 1e6).toFixed(2)} M multiply-adds on`

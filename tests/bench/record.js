@@ -79,17 +79,18 @@ function record(file, args) {
   if (existsSync(file) || Date.now() > end) return;
   const start = Date.now();
   const quick = options.quick ? ['--quick'] : [];
-  const { stdout, status } = spawnSync(process.execPath, [bench, '--json', ...quick, ...args], {
-    stdio: ['ignore', 'pipe', 'ignore'],
-    maxBuffer: 2 ** 28,
-    encoding: 'utf8',
-  });
+  const { stdout, stderr, status } = spawnSync(
+    process.execPath,
+    [bench, '--json', ...quick, ...args],
+    { maxBuffer: 2 ** 28, encoding: 'utf8' },
+  );
   const seconds = ((Date.now() - start) / 1000).toFixed(0);
   const name = file.pathname.split('/').at(-1);
   console.error(
     `${name}: ${status === 0 ? 'done' : `ended with status ${status}`} in ${seconds} s`,
   );
   if (status !== 0) {
+    console.error(stderr.split('\n').slice(-20).join('\n'));
     failed = true;
     return;
   }
