@@ -86,8 +86,8 @@ export class CellClasses {
   /** Beside `#filed`: what is asked for a million times is not looked up in a large object. */
   #codes;
   #tau;
-  /** The class of each code, or ASK. @type {Uint8Array} */
-  table;
+  /** The class of each code, or ASK; counting does not need it. @type {Uint8Array | null} */
+  #table = null;
 
   /**
    * @param {Filed} filed
@@ -97,7 +97,11 @@ export class CellClasses {
     this.#filed = filed;
     this.#codes = filed.codes;
     this.#tau = tau;
-    this.table = tableFor(tau, filed.shape);
+  }
+
+  get table() {
+    this.#table ??= tableFor(this.#tau, this.#filed.shape);
+    return this.#table;
   }
 
   /**

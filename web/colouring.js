@@ -81,6 +81,7 @@ function classColouring(scene, palette) {
  * @param {number} faint the place of the colour of what is not shown
  */
 function byCode({ classes, state }, faint) {
+  if (state.only === null) return classes.table;
   const shown = classesShown(state.only);
   if (shown === null) return null;
   return classes.table.map((found) => (found === ASK || shown[found] ? found : faint));

@@ -43,12 +43,11 @@ export function filterOf(scene) {
 
 /**
  * Which classes are shown; null: it is not the class that decides.
- * @param {Filter | null} only
+ * @param {Filter} only
  * @returns {boolean[] | null}
  */
 export function classesShown(only) {
   if (only === 'closed') return CLASS_NAMES.map((_, gateClass) => gateClass <= CROSSING);
-  if (only === null) return CLASS_NAMES.map(() => true);
   const wanted = /** @type {readonly string[]} */ (CLASS_NAMES).indexOf(only);
   return wanted < 0 ? null : CLASS_NAMES.map((_, gateClass) => gateClass === wanted);
 }

@@ -64,6 +64,7 @@ export class HandPanel {
     for (const { set: name, button, count } of this.#buttons) {
       button.setAttribute('aria-pressed', String(set === name));
       button.disabled = !scene.isWhole;
+      button.hidden = name === 'least' && scene.numbers.dFf <= KEPT_BY_LEAST;
       if (scene.isWhole && name !== 'least') {
         count.textContent = ` (${sizes[name]})`;
       }
@@ -80,6 +81,7 @@ export class HandPanel {
 
   /** @param {Scene} scene */
   #showKept({ numbers: { dFf }, state: { kept }, isWhole }) {
+    this.#keptLabel.hidden = dFf <= KEPT_BY_LEAST;
     this.#kept.disabled = !isWhole;
     this.#kept.max = String(dFf);
     // What is being typed is not written over.

@@ -15,7 +15,7 @@ const EVEN_FROM = 0.9;
 /** @typedef {import('./scene.js').Scene} Scene */
 /** @typedef {import('./scene.js').Cell} Cell */
 /** @typedef {import('./colouring.js').Colouring} Colouring */
-/** Places of the order, `to` not among them. @typedef {{ from: number, to: number }} Run */
+/** Runs of places in the order, as pairs: the first place, and the one behind the last. @typedef {number[]} Runs */
 
 export class Tile {
   #host;
@@ -128,7 +128,8 @@ export class Tile {
     const runs = this.#runsOf(scene.order, (unit) => indexOf(token, unit), css.length, gap === 0);
     runs.forEach((ofColour, colour) => {
       context.fillStyle = css[colour];
-      for (const { from, to } of ofColour) {
+      for (let run = 0; run < ofColour.length; run += 2) {
+        const [from, to] = [ofColour[run], ofColour[run + 1]];
         const column = from % this.#columns;
         const x = this.#lefts[column];
         const y = Math.floor(from / this.#columns) * this.#cell;
@@ -154,19 +155,15 @@ export class Tile {
    * @param {boolean} joins
    */
   #runsOf(order, colourOf, colours, joins) {
-    /** @type {Run[][]} */
+    /** @type {Runs[]} */
     const runs = Array.from({ length: colours }, () => []);
-    /** @type {Run | null} */
-    let run = null;
     let inColour = -1;
     for (let k = 0; k < order.length; k++) {
       const colour = colourOf(order[k]);
-      if (run !== null && joins && colour === inColour && k % this.#columns !== 0) run.to++;
-      else {
-        run = { from: k, to: k + 1 };
-        runs[colour].push(run);
-        inColour = colour;
-      }
+      const ofColour = runs[colour];
+      if (joins && colour === inColour && k % this.#columns !== 0) ofColour[ofColour.length - 1]++;
+      else ofColour.push(k, k + 1);
+      inColour = colour;
     }
     return runs;
   }
@@ -175,14 +172,14 @@ export class Tile {
    * Tells shut gates from crossing ones.
    * @param {CanvasRenderingContext2D} context
    * @param {string} colour
-   * @param {Run[]} runs
+   * @param {Runs} runs
    * @param {number} size
    * @param {number} gap
    */
   #dot(context, colour, runs, size, gap) {
     context.fillStyle = colour;
-    for (const { from, to } of runs) {
-      for (let k = from; k < to; k++) {
+    for (let run = 0; run < runs.length; run += 2) {
+      for (let k = runs[run]; k < runs[run + 1]; k++) {
         const { x, y, width } = this.#placeOf(k);
         context.fillRect(x + (width - gap) / 2 - 1, y + size / 2 - 1, 2, 2);
       }
