@@ -95,14 +95,17 @@ test('results are written when they change, and a slider does not chatter', asyn
 
 test('a layer of few units is drawn sharp and is offered no set that is larger than it', async () => {
   const { tab } = await opened();
-  const least = tab.locator('#hand-sets button').filter({ hasText: '512 largest' });
+  const least = tab.locator('#hand-sets button').filter({ hasText: 'all but the largest' });
+  const kept = tab.locator('#hand-kept');
   assert.equal(await least.isVisible(), true);
+  assert.equal(await kept.inputValue(), '512');
   await tab.click('#load-open');
   await tab.setInputFiles('#load-file', [`${CAPTURE}model.safetensors`, `${CAPTURE}config.json`]);
   await tab.click('#load-layer');
   await tab.locator('#load-dialog').waitFor({ state: 'hidden' });
   await tab.locator('#badge[data-state="warning"]').waitFor();
   await least.waitFor({ state: 'hidden' });
+  await kept.waitFor({ state: 'hidden' });
   const rendering = await tab
     .locator('#map canvas')
     .evaluate((canvas) => getComputedStyle(canvas).imageRendering);
