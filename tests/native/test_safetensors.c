@@ -52,6 +52,8 @@ typedef struct {
 
 static const error_case error_cases[] = {
     {" [1]", "[1]", "", "", KIND(JSON, ROOT_NOT_OBJECT), 0, 0},
+    {"{!a\":5}", "!a", "", "", KIND(JSON, EXPECTED_KEY), 0, 0},
+    {"{'a':5}", "'a'", "", "", KIND(JSON, EXPECTED_KEY), 0, 0},
     {"{\"a\":5}", "5}", "\"a\"", "", KIND(JSON, RECORD_NOT_OBJECT), 0, 0},
     {"{} x", "x", "", "", KIND(JSON, AFTER_OBJECT), 0, 0},
     {"{\"a\":{\"dtype\":\"f32\"}}", "\"f32\"", "\"a\"", "\"dtype\"", KIND(JSON, DTYPE_UNKNOWN), 0,
