@@ -41,6 +41,13 @@ export const HARMLESS = [
   },
   {
     file: 'pack.c',
+    before: 'for (; k + 4 <= n; k += 4) {',
+    after: 'for (; k + 4 < n; k += 4) {',
+    equivalent: true,
+    reason: 'the loop after it moves the last four one by one',
+  },
+  {
+    file: 'pack.c',
     before: 'for (int32_t j = 0; j < columns; j += PANEL) {',
     after: 'for (int32_t j = 0; j <= columns; j += PANEL) {',
     equivalent: false,
