@@ -32,7 +32,7 @@ const MATHEMATICS = [
 const QUANTISED = { test: 'quantised', files: /^(quant|store|linear|pack|simd|exports)/ };
 const BOUNDARY = { test: 'validation', file: 'exports.c' };
 /** A mutant may make a test wait for ever: so many times what it takes by itself, and no less than so many seconds. */
-const [TIMES, AT_LEAST_SECONDS] = [5, 60];
+const [TIMES, AT_LEAST_SECONDS] = [5, 180];
 const FAILED = /^\s*not ok /m;
 
 /** @typedef {import('./mutants.js').Mutant} Mutant */
