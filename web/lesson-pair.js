@@ -38,7 +38,7 @@ export class PairBench {
     this.#client = client;
     this.#latest = new Latest(
       (pair) => this.#run(pair),
-      (result) => this.#show(result),
+      (result, { closed }) => this.#show(result, closed),
       failureIn(this.#note),
     );
     this.#fields = [0, 1].map(
@@ -113,10 +113,13 @@ export class PairBench {
     return { trace: both, adds: [first.output[0], second.output[0]] };
   }
 
-  /** @param {PairResult} result */
-  #show({ trace, adds }) {
+  /**
+   * @param {PairResult} result
+   * @param {boolean[]} closed with which it was computed
+   */
+  #show({ trace, adds }, closed) {
     this.#switches.forEach((button, unit) => {
-      button.setAttribute('aria-pressed', String(this.#pair.closed[unit]));
+      button.setAttribute('aria-pressed', String(closed[unit]));
     });
     const y = trace.output[0];
     const told = this.#veiled ? lessonText.unknown : number(y);

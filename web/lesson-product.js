@@ -46,7 +46,7 @@ export class ProductBench {
     this.#client = client;
     this.#latest = new Latest(
       (comparison) => this.#run(comparison),
-      (outputs) => this.#show(outputs),
+      (outputs, { units }) => this.#show(outputs, units),
       failureIn(this.#note),
     );
     this.#units = new NumberField({
@@ -109,9 +109,11 @@ export class ProductBench {
     return { x, gated: gated.output, plain: plain.output, knees: { x: kneesX, y: knees.output } };
   }
 
-  /** @param {Outputs} outputs */
-  #show(outputs) {
-    const { units } = this.#comparison;
+  /**
+   * @param {Outputs} outputs
+   * @param {number} units of the ReLU layer that they are of, which may no longer be the one asked for
+   */
+  #show(outputs, units) {
     const at = outputs.x.length - 1;
     const [gated, plain] = [outputs.gated[at], outputs.plain[at]];
     const veiled = this.#veiled;
