@@ -8,6 +8,7 @@ import { NAMINGS } from '../src/binding/families.js';
 import { GatedMLP, openCheckpoint, Runtime } from '../src/binding/index.js';
 import { FaultServer } from './helpers/fault-server.js';
 import { assertClose, fixture, readJson, readSafetensors, values } from './helpers/goldens.js';
+import { float64Runtime } from './helpers/numbers.js';
 
 /** @typedef {{ family: string, kind: 'split' | 'fused' | 'moe', layers: string[] }} FamilyGolden */
 
@@ -145,6 +146,8 @@ test('zamba2: a block that layers share is listed once for each of them, and loa
     code: 'ERR_UNSUPPORTED',
     message: /rounded to q8_0 twice/,
   });
+  const odd = { layer: 4, dtype: /** @type {any} */ (8) };
+  await assert.rejects(load('zamba2', odd), { code: 'ERR_DTYPE' });
   // Another adapter is another MLP, and no adapter at all is none of the model's.
   const unconfigured = openCheckpoint(`${server.origin}/zamba2/model.safetensors`, {
     runtime,
@@ -155,6 +158,36 @@ test('zamba2: a block that layers share is listed once for each of them, and loa
     code: 'ERR_UNSUPPORTED',
     message: /gate_up_proj_adapter_list\.0\.0\.weight, adapters of each layer/,
   });
+});
+
+test("zamba2: an MLP whose runtime is not its checkpoint's is adapted there, and an abort before the adapter keeps nothing", async (t) => {
+  const double = await float64Runtime();
+  t.after(() => double.dispose());
+  const checkpoint = await openCheckpoint(`${server.origin}/zamba2/`, { runtime });
+  const io = readSafetensors(`${ROWS}/zamba2/mlp_io.safetensors`);
+  for (const { layer, prefix } of checkpoint.mlps) {
+    const mlp = await GatedMLP.fromCheckpoint(checkpoint, {
+      prefix,
+      layer: Number(layer),
+      runtime: double,
+    });
+    const key = layer === 4 ? prefix.replace('layers.1', 'layers.4') : prefix;
+    const y = mlp.forward(Float64Array.from(values(io, `${key}/x`)));
+    assertClose(y, values(io, `${key}/y`), `layer ${layer}`);
+    mlp.dispose();
+  }
+  const used = double.bytesUsed;
+  const controller = new AbortController();
+  const aborted = GatedMLP.fromCheckpoint(checkpoint, {
+    layer: 4,
+    runtime: double,
+    signal: controller.signal,
+    onProgress({ received, wanted }) {
+      if (received === wanted) controller.abort(new Error('enough'));
+    },
+  });
+  await assert.rejects(aborted, { message: 'enough' });
+  assert.equal(double.bytesUsed, used);
 });
 
 test('every naming that is claimed as supported has a golden of the family itself', () => {

@@ -12,6 +12,7 @@
 /** @typedef {import('./checkpoint.js').Checkpoint} Checkpoint */
 /** @typedef {import('./gated-mlp.js').GatedMLP} GatedMLP */
 /** @typedef {typeof import('./linear.js').Linear} LinearClass */
+/** @typedef {import('./runtime.js').Runtime} Runtime */
 /** @typedef {Record<string, { data: import('./arrays.js').RealArray }>} Parameters */
 
 /** Columns of the product that are computed at once. */
@@ -21,13 +22,14 @@ const STEP = 64;
  * @param {Checkpoint} checkpoint
  * @param {GatedMLP} mlp as its tensors have it
  * @param {Adapter} adapter
+ * @param {Runtime} runtime of the MLP, which may be another than the checkpoint's
  * @param {LinearClass} Linear
  * @param {AbortSignal} [signal]
  */
-export async function adapt(checkpoint, mlp, { product, scales }, Linear, signal) {
+export async function adapt(checkpoint, mlp, { product, scales }, runtime, Linear, signal) {
   /** @type {Parameters} */
   const parameters = Object.fromEntries(mlp.namedParameters());
-  if (product) await addProduct(checkpoint, mlp, product, parameters, Linear, signal);
+  if (product) await addProduct(checkpoint, mlp, product, parameters, runtime, Linear, signal);
   for (const [name, { data }] of Object.entries(parameters)) {
     const scale = { gate_proj: scales?.gate, down_proj: scales?.output }[name.split('.')[0]] ?? 1;
     if (scale !== 1) data.set(data.map((value) => scale * value));
@@ -40,6 +42,7 @@ export async function adapt(checkpoint, mlp, { product, scales }, Linear, signal
  * @param {GatedMLP} mlp
  * @param {{ first: string, second: string, rank: number }} product
  * @param {Parameters} parameters of the block, to which it is added
+ * @param {Runtime} runtime
  * @param {LinearClass} Linear
  * @param {AbortSignal} [signal]
  */
@@ -48,17 +51,19 @@ async function addProduct(
   { d, dFf },
   { first, second, rank },
   parameters,
+  runtime,
   Linear,
   signal,
 ) {
-  const { runtime } = checkpoint;
   const onProgress = () => {};
   const a = await checkpoint.read(first, { signal, onProgress });
   const b = await checkpoint.read(second, { signal, onProgress });
   const narrow = await Linear.create(d, rank, { runtime });
-  const wide = await Linear.create(rank, 2 * dFf, { runtime });
+  /** @type {import('./linear.js').Linear | undefined} */
+  let wide;
   const [gate, up] = ['gate_proj', 'up_proj'].map((name) => parameters[`${name}.weight`].data);
   try {
+    wide = await Linear.create(rank, 2 * dFf, { runtime });
     narrow.loadStateDict({ weight: a });
     wide.loadStateDict({ weight: b });
     const step = Math.min(STEP, dFf);
@@ -76,6 +81,6 @@ async function addProduct(
     }
   } finally {
     narrow.dispose();
-    wide.dispose();
+    wide?.dispose();
   }
 }

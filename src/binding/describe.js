@@ -80,7 +80,7 @@ function describeAdapted(group, contents, hints) {
     const rank = a?.[0] ?? 0;
     const fits = String([a, b]) === String([rank, mlp.d, 2 * mlp.dFf, rank]);
     const words = fits
-      ? hints.dtype?.startsWith('q') &&
+      ? /^q/.test(`${hints.dtype}`) &&
         `${group.module}: its adapter is added to the weights, which would be rounded to ${hints.dtype} twice`
       : `${first} [${a}], ${second} [${b}]: not the adapter of ${group.module}, or not opened with it`;
     const wrong = words ? unsupported(words) : null;

@@ -148,7 +148,7 @@ export class GatedMLP {
               preview(new GatePreview(rows, (x) => mlp.#gates(x, rows)));
           }),
       );
-      if (adapter) await adapt(checkpoint, mlp, adapter, Linear, signal);
+      if (adapter) await adapt(checkpoint, mlp, adapter, home, Linear, signal);
     } catch (error) {
       mlp.dispose();
       throw error;
