@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { openCheckpoint, Runtime } from '../src/binding/index.js';
+import { GatedMLP, openCheckpoint, Runtime } from '../src/binding/index.js';
 import { FaultServer } from './helpers/fault-server.js';
 import { makeSafetensors, pattern } from './helpers/make-safetensors.js';
 
@@ -188,6 +188,30 @@ test('a cache that falls silent while it is opened, asked or read is given up af
     assert.deepEqual((await checkpoint.read('big')).data, BIG, when);
     t.mock.timers.reset();
   }
+});
+
+test('a load asks a silent cache once, however many tensors it is for', async (t) => {
+  const shape = [4, 4];
+  const names = ['gate_proj', 'up_proj', 'down_proj'].map((n) => `model.layers.0.mlp.${n}.weight`);
+  const tensor = { dtype: /** @type {const} */ ('F32'), shape, data: Buffer.alloc(64) };
+  home.files.set(
+    '/f.safetensors',
+    makeSafetensors(Object.fromEntries(names.map((n) => [n, tensor]))),
+  );
+  let asked = 0;
+  const cache = silentCache({
+    match() {
+      asked += 1;
+      setImmediate(() => t.mock.timers.tick(10_000));
+      return new Promise(() => {});
+    },
+  });
+  const checkpoint = await open({ cache });
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const mlp = await GatedMLP.fromCheckpoint(checkpoint, { layer: 0 });
+  t.mock.timers.reset();
+  mlp.dispose();
+  assert.equal(asked, 1);
 });
 
 test('a cache that throws at once, or has nothing to say, costs a load nothing', async () => {

@@ -7,7 +7,7 @@
 /** @typedef {import('./ranges.js').Member} Member */
 
 const NAME = 'gated-mlp';
-/** Milliseconds without an answer after which a cache is taken to have none. */
+/** Milliseconds without an answer after which a load asks a cache no more. */
 const PATIENCE = 10_000;
 /** Bytes that may wait for a cache that stores more slowly than they arrive; what goes beyond is not kept. */
 const MOST_WAITING = 8 << 20;
@@ -15,6 +15,7 @@ const MOST_WAITING = 8 << 20;
 /** Where a load looks first, and what it keeps. */
 export class Keeper {
   #cache;
+  #isSilent = false;
   /** Bytes on their way into the cache. */
   waiting = 0;
 
@@ -32,7 +33,11 @@ export class Keeper {
   static async open(option, signal) {
     if (typeof option === 'object') return new Keeper(option);
     const name = option === true ? NAME : option;
-    const cache = await orNothing(() => globalThis.caches.open(name), signal);
+    const cache = await orNothing(
+      () => globalThis.caches.open(name),
+      signal,
+      () => {},
+    );
     return cache ? new Keeper(cache) : null;
   }
 
@@ -43,8 +48,11 @@ export class Keeper {
    * @param {AbortSignal | undefined} signal
    * @returns {Promise<boolean>} false: not there, or not whole; then the bytes must begin again
    */
-  handOver(file, member, signal) {
-    return fromCache(this.#cache, file, member, signal);
+  async handOver(file, member, signal) {
+    if (this.#isSilent) return false;
+    return fromCache(this.#cache, file, member, signal, () => {
+      this.#isSilent = true;
+    });
   }
 
   /** A place for a member's bytes. @param {import('./source.js').SourceFile} file @param {Member} member */
@@ -58,16 +66,20 @@ export class Keeper {
  * @template T
  * @param {() => Promise<T>} ask
  * @param {AbortSignal | undefined} signal
+ * @param {() => void} onSilence
  * @returns {Promise<T | undefined>}
  */
-async function orNothing(ask, signal) {
+async function orNothing(ask, signal, onSilence) {
   if (signal?.aborted) return undefined;
   let giveUp = () => {};
   /** @type {Promise<undefined>} */
   const nothing = new Promise((resolve) => {
     giveUp = () => resolve(undefined);
   });
-  const timer = setTimeout(giveUp, PATIENCE);
+  const timer = setTimeout(() => {
+    onSilence();
+    giveUp();
+  }, PATIENCE);
   signal?.addEventListener('abort', giveUp);
   try {
     return await Promise.race([ask(), nothing]);
@@ -94,11 +106,13 @@ function keyOf({ name, version, size }, { begin, end }) {
  * @param {import('./source.js').SourceFile} file
  * @param {Member} member
  * @param {AbortSignal | undefined} signal
+ * @param {() => void} onSilence
  * @returns {Promise<boolean>}
  */
-async function fromCache(cache, file, member, signal) {
+async function fromCache(cache, file, member, signal, onSilence) {
   const key = keyOf(file, member);
-  const response = key === null ? undefined : await orNothing(() => cache.match(key), signal);
+  if (key === null) return false;
+  const response = await orNothing(() => cache.match(key), signal, onSilence);
   signal?.throwIfAborted();
   const length = Number(member.end - member.begin);
   if (!response?.body || response.headers.get('content-length') !== String(length)) return false;
@@ -107,7 +121,7 @@ async function fromCache(cache, file, member, signal) {
   let received = 0;
   try {
     for (;;) {
-      const piece = await orNothing(() => reader.read(), signal);
+      const piece = await orNothing(() => reader.read(), signal, onSilence);
       signal?.throwIfAborted();
       if (!piece?.value) return received === length;
       const { value } = piece;

@@ -27,7 +27,8 @@ import { Slots, streamWanted } from './stream.js';
  * @property {number} [maxBytes] the most that opening, or one read, may receive. Default: what is wanted, and up to
  *   2 GiB more from a server that ignores ranges or from a Response
  * @property {boolean | string | import('./cache.js').CacheLike} [cache] keep verified tensor bytes in the Cache API, where
- *   there is one: true, the name of a cache, or a cache. Default: no
+ *   there is one: true, the name of a cache, or a cache. No load waits for it: of what arrives faster than it is stored, 8 MiB
+ *   may wait, and a tensor beyond that is not kept. Default: no
  * @property {number} [concurrency] requests at once, default 4
  * @property {number} [firstBytes] how much of a file the first request asks for, 64 KiB by default: a longer header costs
  *   a second request, what lies behind a shorter one is kept for later reads
