@@ -171,7 +171,7 @@ static void compare(const golden *g, const char *name, const real *ours) {
         const double value = (double)ours[i];
         const int same = isnan(expected[i]) ? isnan(value) : value == expected[i];
         const double apart = same ? 0 : fabs(value - expected[i]);
-        worst = apart <= worst ? worst : apart;
+        worst = isnan(worst) || apart <= worst ? worst : apart;
     }
     check(worst <= fmax(TOLERANCE * largest, UNDERFLOW), "%s: %s, %lld values, %.2g apart of %.2g",
           g->name, name, (long long)n, worst, largest);
