@@ -176,7 +176,7 @@ async function withinTime(ready, signal) {
   const timer = setTimeout(giveUp, START_MILLISECONDS);
   signal?.addEventListener('abort', giveUp);
   try {
-    signal?.throwIfAborted();
+    if (signal?.aborted) giveUp();
     await Promise.race([ready, failure]);
   } finally {
     clearTimeout(timer);
