@@ -138,6 +138,7 @@ test('a file on disk that is replaced between reads is read anew or refused, nev
   const version = (/** @type {number} */ seed) =>
     makeSafetensors({ t: { dtype: 'U8', shape: [100_000], data: pattern(100_000, seed) } });
   writeFileSync(path, version(1));
+  utimesSync(path, 1000, 1000); // else the second may be written within the same tick of the file system's clock
   const checkpoint = await open(path);
   writeFileSync(path, version(2));
   assert.deepEqual((await checkpoint.read('t')).data, pattern(100_000, 2));
