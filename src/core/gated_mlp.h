@@ -112,8 +112,9 @@ gated_mlp_status act_and_mul_backward(real *d_gate_up, const real *d_out, const 
  * DTYPE_Q8_0 and DTYPE_Q4_1 are ggml's: 32 consecutive inputs of one output share a scale (Q4_1 also
  * a minimum), are quantised when they are set, and are held so. Where real is float, a forward
  * product with them rounds its input to 16 bits, in blocks of the same 32 inputs. On Gaussian weights
- * the worst element is off by about 1e-3 of the result's rms for that, and by 3e-2 (Q8_0) and 5e-1
- * (Q4_1) for the weights' own rounding (tests/quantised.test.js). An infinite input counts as NaN. In double, and in every gradient, weights are what linear_get_rows gives.
+ * the worst element is off by about 1e-3 of the result's rms for that, and by 4e-2 (Q8_0) and 6e-1
+ * (Q4_1) for the weights' own rounding (tests/quantised.test.js). An infinite input counts as NaN.
+ * In double, and in every gradient, weights are what linear_get_rows gives.
  */
 typedef struct {
     int32_t out_features;
