@@ -242,7 +242,7 @@ function deployed(t) {
 test('where the modules for threads are not deployed there is one thread, unless memory was brought', (t) => {
   const folder = deployed(t);
   for (const name of ['gated-mlp-threads.wasm', 'gated-mlp-relaxed-threads.wasm'])
-    rmSync(join(folder, name));
+    rmSync(join(folder, name), { force: true });
   const binding = pathToFileURL(join(folder, '/'));
   assert.equal(inAnotherProcess('', '', binding), '1 9600 0');
   const memory = 'memory: new WebAssembly.Memory({ initial: 256, maximum: 320, shared: true })';
