@@ -171,15 +171,18 @@ export class EmbeddedMap {
 
   /** What dropping the closed gates costs, and what those closed by hand do. */
   async #askCost() {
-    if (this.#scene?.isWhole !== true && this.#numbers?.up == null) return;
-    const { token, tau, closed } = this.#state;
+    const numbers = this.#numbers;
+    if (numbers === null || numbers.up === null) return;
+    const asked = this.#state;
+    const { token, tau, closed } = within(asked, numbers.tokens, numbers.dFf);
     const { client } = this.#computing;
     const holds = closed.map((unit) => ({ unit, value: 0 }));
     const cost = await client.request('hold', { token, set: 'closed', tau, holds: [] });
     const byHand =
       holds.length === 0 ? null : await client.request('hold', { token, set: null, tau, holds });
     const now = this.#state;
-    const isCurrent = now.token === token && now.tau === tau && now.closed === closed;
+    const isCurrent =
+      now.token === asked.token && now.tau === asked.tau && now.closed === asked.closed;
     if (isCurrent) this.#frame.results(cost.relative, closed.length, byHand);
     this.#schedule();
   }

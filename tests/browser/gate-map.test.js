@@ -151,6 +151,22 @@ test('attributes, a hash and keys change what is shown, and it tells so', async 
   await tab.context().close();
 });
 
+test('a token, unit or gate that the text or the layer does not have is the last one, or none', async () => {
+  const { tab, complaints } = await opened(
+    `${MAIN}<gate-map layer="24" prompt="chat" token="900" unit="99999" closed="3,99999"></gate-map></main>`,
+  );
+  await settled(tab);
+  await tab
+    .locator('gate-map .by-hand')
+    .filter({ hasText: /^One gate closed: the output moved by [\d.]+/ })
+    .waitFor();
+  const sentence = String(await tab.locator('gate-map .sentence').textContent());
+  assert.match(sentence, /layer 24, token 44 .*output by [\d.]+/s);
+  await settled(tab);
+  assert.deepEqual(complaints, []);
+  await tab.context().close();
+});
+
 test('two maps do not disturb each other, one that is removed leaves nothing, and it can come back', async () => {
   const { tab, complaints } = await opened(
     `${MAIN}<script src="/nothing.js"></script>${MAP}<gate-map layer="5" prompt="code" token="10"></gate-map></main>`,
