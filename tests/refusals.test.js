@@ -269,6 +269,21 @@ test('an adapter that does not fit its block, or is not there whole, is refused 
   assert.match(error.message, /adapters of each layer that shares these weights/);
 });
 
+test('a list of layers that share a block is read as far as a model has layers', async () => {
+  let read = 0;
+  const handler = {
+    /** @param {number[]} list @param {string | symbol} key */
+    get(list, key) {
+      if (/^\d+$/.test(String(key))) read += 1;
+      return Reflect.get(list, key);
+    },
+  };
+  const config = { hybrid_layer_ids: new Proxy(Array(1_000_000).fill(1), handler) };
+  const { mlps } = await openCheckpoint(makeSafetensors(llama), { runtime, config });
+  assert.equal(mlps.length, 1);
+  assert.ok(read <= 1000, `${read} entries`);
+});
+
 test("Phi-4's audio tower is up-first in spite of its name, its text gate-first", async () => {
   const audio = Object.fromEntries(
     Object.entries(fusedLayer()).map(([name, t]) => [

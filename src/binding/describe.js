@@ -55,6 +55,9 @@ export function describe(group, contents, hints) {
   return Array.from({ length: experts }, (_, expert) => describeOne(group, expert, stacked, hints));
 }
 
+/** More layers than any model has; each is looked for beside every block. */
+const MOST_SHARING = 256;
+
 /**
  * The block of several layers with the adapter of each, in their order.
  * @param {Group} group
@@ -64,7 +67,7 @@ export function describe(group, contents, hints) {
  */
 function describeAdapted(group, contents, hints) {
   const { hybrid_layer_ids: layers } = configFor(contents.config, group.module).config;
-  const list = Array.isArray(layers) ? layers : [];
+  const list = Array.isArray(layers) ? layers.slice(0, MOST_SHARING) : [];
   return list.flatMap((layer, i) => {
     const [first, second] = [0, 1].map(
       (k) => `${group.module}.gate_up_proj_adapter_list.${i}.${k}.weight`,
