@@ -1,7 +1,7 @@
 // The page as one file in Chromium: opened from disk, with no server and no network.
 
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -55,6 +55,17 @@ test('every layer and every text of the tour is inside', async () => {
       await tab.context().close();
     }
   }
+});
+
+test('the script that captures hidden states can be saved out of the file', async () => {
+  const { tab } = await opened('');
+  const link = await tab.locator('a[download="capture_hidden.py"]').getAttribute('href');
+  const script = await (await fetch(String(link))).text();
+  assert.equal(
+    script,
+    readFileSync(new URL('../../web/capture_hidden.py', import.meta.url), 'utf8'),
+  );
+  await tab.context().close();
 });
 
 test('the file brings its licences', async () => {

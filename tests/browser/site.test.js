@@ -54,6 +54,9 @@ test('another layer, the dialog and the fonts work there too', async () => {
   const { tab, complaints } = await openTab(browser);
   await tab.goto(`${host.address}#v=1&l=11&p=english&t=0&u=1229`);
   assert.equal((await settledBadge(tab)).state, 'ok');
+  const script = readFileSync(new URL('../../web/capture_hidden.py', import.meta.url), 'utf8');
+  assert.equal(readFileSync(join(folder, 'capture_hidden.py'), 'utf8'), script);
+  assert.equal(await tab.locator('a[href="capture_hidden.py"][download]').count(), 1);
   const fonts = await tab.evaluate(async () => {
     await document.fonts.ready;
     return [...document.fonts].filter(({ status }) => status === 'loaded').length;
@@ -70,7 +73,7 @@ test('another layer, the dialog and the fonts work there too', async () => {
   await tab.context().close();
 });
 
-test('every file but the pages, what others embed and the licences has a hash in its name', () => {
+test('every file but the pages, what is saved from them, what others embed and the licences has a hash in its name', () => {
   const plain = readdirSync(folder).filter(
     (name) => !/-[0-9a-f]{10}(\.|$)|-[0-9A-Z]{8}\./.test(name),
   );
@@ -79,6 +82,7 @@ test('every file but the pages, what others embed and the licences has a hash in
     'LICENSE-source-sans-3.txt',
     'LICENSE-source-serif-4.txt',
     'LICENSE.txt',
+    'capture_hidden.py',
     'embed.html',
     'gate-map.js',
     'gated-mlp-offline.html',

@@ -1,6 +1,6 @@
 /// <reference types="node" />
 // npm run build:site: the page as a static folder, build/site, that works under any path of any host without special
-// headers. Every file but index.html, the offline file and what others embed has a hash of its content in its name, so a host
+// headers. Every file but index.html, what is saved from it and what others embed has a hash of its content in its name, so a host
 // may let browsers keep it for ever. Beside it lie gated-mlp-offline.html, the whole page in one file (offline-file.js), and
 // gate-map.js with an example, embed.html.
 
@@ -11,7 +11,9 @@ import { fileURLToPath } from 'node:url';
 import {
   bundleScript,
   bundleStyles,
+  CAPTURE_NAME,
   EMBEDDED_SHEETS,
+  readCapture,
   readExample,
   readIcon,
   readPage,
@@ -99,6 +101,7 @@ export async function buildSite(folder = SITE) {
     ...styles.files,
     ...licences(),
     { name: OFFLINE_NAME, bytes: offline },
+    { name: CAPTURE_NAME, bytes: readCapture() },
     { name: 'embed.html', bytes: readExample() },
     { name: 'index.html', bytes: Buffer.from(siteMarkup(html, names, offline.length)) },
   ];

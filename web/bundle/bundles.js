@@ -12,10 +12,14 @@ import { build } from 'esbuild';
 
 /** The first with light-dark(), which the page's colours are written in. */
 const BROWSERS = ['es2022', 'chrome123', 'firefox120', 'safari17.5'];
+export const CAPTURE_NAME = 'capture_hidden.py';
 const WEB = fileURLToPath(new URL('..', import.meta.url));
 
 /** The page's markup as it is served in development. */
 export const readPage = () => readFileSync(`${WEB}index.html`, 'utf8');
+
+/** What the load dialog gives away, to capture hidden states with. */
+export const readCapture = () => readFileSync(`${WEB}${CAPTURE_NAME}`);
 
 export const readIcon = () => readFileSync(`${WEB}icon.svg`);
 

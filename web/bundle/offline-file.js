@@ -5,7 +5,16 @@
 
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { bundleScript, bundleStyles, readIcon, readPage, sheetsOf, textOf } from './bundles.js';
+import {
+  bundleScript,
+  bundleStyles,
+  CAPTURE_NAME,
+  readCapture,
+  readIcon,
+  readPage,
+  sheetsOf,
+  textOf,
+} from './bundles.js';
 import { licences } from './data-files.js';
 
 /** @typedef {import('./build-site.js').File} File */
@@ -47,6 +56,7 @@ export async function offlineFile(data) {
     define: { 'import.meta.url': 'location.href' },
   });
   const icon = `data:image/svg+xml;base64,${Buffer.from(readIcon()).toString('base64')}`;
+  const capture = `data:text/x-python;base64,${Buffer.from(readCapture()).toString('base64')}`;
   const texts = licences().map(({ name, bytes }) => `${name}\n\n${Buffer.from(bytes)}`);
   const blocks = [...data, { name: 'worker.js', bytes: worker.files[0].bytes }].map(block);
   const tail = [
@@ -59,6 +69,7 @@ export async function offlineFile(data) {
     .replace(/<link rel="(preload|stylesheet)"[^>]*>\n/g, '')
     .replace('<script type="module" src="main.js"></script>', () => `<style>${styles}</style>`)
     .replace('href="icon.svg"', `href="${icon}"`)
+    .replace(`href="${CAPTURE_NAME}" download`, `href="${capture}" download="${CAPTURE_NAME}"`)
     .replace('</body>', () => `${tail.join('\n')}\n</body>`);
   return Buffer.from(page);
 }
