@@ -5,7 +5,7 @@ import { CLASS_NAMES } from './definitions.js';
 import { byId, el } from './dom.js';
 import { ownFileOf } from './model-link.js';
 import { rankOf } from './orders.js';
-import { formatHash, HIDEABLE, parseHash, VERSION } from './state.js';
+import { fullLink, HIDEABLE, VERSION } from './state.js';
 import { text } from './text.js';
 
 /** @typedef {import('./scene.js').Scene} Scene */
@@ -69,7 +69,7 @@ export function jsonOf(scene, seal, { along, digest }) {
       token: { ...classes, negative: here.negative },
       pinned: pinnedOf(scene, along),
       definitions: text.definitions,
-      link: location.href,
+      link: fullLink(),
     },
     null,
     2,
@@ -134,7 +134,7 @@ function captionOf(scene, sentence) {
     tau: String(state.tau),
     unit: state.unit === null ? '' : String(state.unit),
   });
-  return [sentence, place, sourceOf(scene), file === null ? location.href : words.ownFile(file)];
+  return [sentence, place, sourceOf(scene), file === null ? fullLink() : words.ownFile(file)];
 }
 
 /**
@@ -166,7 +166,7 @@ export function bindExports(scene, askBesides) {
       status.textContent = text.exports.saved(name(shown, end));
     });
   }
-  byId('export-link').addEventListener('click', () => copyLink(scene(), location.href));
+  byId('export-link').addEventListener('click', () => copyLink(scene(), fullLink()));
   bindClassLink(scene);
 }
 
@@ -203,8 +203,6 @@ function bindClassLink(scene) {
   );
   byId('class-link-copy').addEventListener('click', () => {
     const hide = boxes.filter(({ checked }) => checked).map(({ value }) => value);
-    const { state, unknown } = parseHash(location.hash);
-    const link = new URL(formatHash({ ...state, hide }, unknown), location.href);
-    copyLink(scene(), link.href);
+    copyLink(scene(), fullLink({ hide }));
   });
 }

@@ -230,6 +230,15 @@ function written(value) {
 }
 
 /**
+ * The address of what is on show, in full even where the address bar names no state: the opening may be another one day.
+ * @param {Partial<State>} [patch]
+ */
+export function fullLink(patch = {}) {
+  const { state, unknown } = parseHash(location.hash);
+  return new URL(formatHash({ ...state, ...patch }, unknown), location.href).href;
+}
+
+/**
  * @param {State} state
  * @param {[string, string][]} [unknown] keys of the hash that were not ours, to be kept
  */

@@ -3,6 +3,7 @@
 
 import { CLASS_NAMES, CROSSING, LEAKING, OPEN, signCases } from './definitions.js';
 import { rankOf } from './orders.js';
+import { fullLink } from './state.js';
 import { ioClassOf } from './unit-weights.js';
 
 /** @typedef {import('./scene.js').Scene} Scene */
@@ -63,6 +64,6 @@ export function recordOf(scene, { token, unit }, layer, { alone, unit: parts }) 
     outputs: parts?.outputs ?? null,
     cosines: parts?.cosines ?? null,
     ioClass: parts === null ? null : ioClassOf(parts.cosines),
-    link: location.href,
+    link: fullLink(),
   };
 }

@@ -108,7 +108,12 @@ test('JSON has the pinned gate in numbers, and every file says that it was saved
     assert.ok(Math.abs(pinned[name] - value) < 1e-5 * Math.abs(value), `${name}: ${pinned[name]}`);
   }
   assert.deepEqual([pinned.unit, pinned.class, pinned.rank], [1005, 'open', 1]);
-  assert.equal(link, await tab.evaluate(() => location.href));
+  // The address bar names no state yet; what leaves the page does.
+  assert.equal(await tab.evaluate(() => location.hash), '');
+  assert.match(link, /#v=1&l=24&p=chat&t=41&u=1005&tau=0\.05&/);
+  await tab.click('#export-link');
+  await tab.locator('#export-status').filter({ hasText: 'copied' }).waitFor();
+  assert.equal(await tab.evaluate(() => navigator.clipboard.readText()), link);
   await download(tab, '#export-csv');
   await download(tab, '#export-png');
   await tab.context().close();
