@@ -241,7 +241,7 @@ function axes(x, y) {
   }
   nodes.push(
     svg('text', { class: 'axis-name', x: right, y: bottom - 4, 'text-anchor': 'end' }, 'g'),
-    svg('text', { class: 'axis-name', x: left + 6, y: MARGIN.top + 12 }, 'a = act(g)'),
+    svg('text', { class: 'axis-name', x: left + 6, y: MARGIN.top - 3 }, 'a = act(g)'),
   );
   return nodes;
 }

@@ -29,6 +29,8 @@ export class HandPanel {
   /** @type {{ place: string, held: Held } | null} */
   #now = null;
   #undoing = false;
+  /** Whether a set was pressed and its effect is still to be shown. */
+  #isAsked = false;
 
   /** @param {{ onChange: (patch: Partial<State>) => void }} actions */
   constructor({ onChange }) {
@@ -37,6 +39,7 @@ export class HandPanel {
       const count = el('span', { class: 'count' });
       const button = el('button', { type: 'button' }, words.sets[set], count);
       button.addEventListener('click', () => {
+        this.#isAsked = true;
         const pressed = button.getAttribute('aria-pressed') === 'true';
         onChange({ set: pressed ? null : set });
       });
@@ -73,7 +76,12 @@ export class HandPanel {
     this.#undo.disabled = this.#steps.length === 0;
     const said = held && together !== null ? sentence(scene, together) : '';
     // Writing the same words again would have them read out again.
-    if (this.#result.textContent !== said) this.#result.textContent = said;
+    if (this.#result.textContent !== said) {
+      this.#result.textContent = said;
+      // Below the edge of a low window nobody would see that anything happened.
+      if (this.#isAsked && said !== '') this.#result.scrollIntoView({ block: 'nearest' });
+      this.#isAsked = false;
+    }
     // Of the pinned gate alone the inspector has them already.
     const isPinnedAlone = set === null && whatIf === null && closed.join() === String(unit);
     this.#showChannels(said === '' || isPinnedAlone ? null : together);

@@ -81,7 +81,7 @@ export class HeldGate {
         ['u', meaning.u, '\u00d7', up[i], up[i]],
         ['h = a\u2009u', meaning.h, '=', h, hidden[i]],
         ['\u2016d\u2016', meaning.d, '\u00d7', columnNorms[unit], columnNorms[unit]],
-        ['c', meaning.c, '=', c, contribution[i]],
+        ['c = |h|\u2009\u2016d\u2016', meaning.c, '=', c, contribution[i]],
       );
     }
     this.#product.replaceChildren(

@@ -180,7 +180,7 @@ export class Inspector {
   #updateWhatIf(scene, { token, unit }, together, pinned) {
     const { state, isWhole } = scene;
     const { gate, dFf, curve, variant } = scene.numbers;
-    const isShut = isShutByHand(scene, { token, unit });
+    const isShut = scene.isShutByHand({ token, unit });
     const own = gate[token * dFf + unit];
     const reach = Math.max(WHAT_IF_REACH, Math.ceil(Math.abs(own)));
     const { whatIf } = state;
@@ -204,11 +204,15 @@ export class Inspector {
    * @param {Effects} effects
    * @param {boolean} pinned
    */
-  #updateEffects({ state, isWhole, numbers }, { alone, guesses }, pinned) {
-    const closed = state.unit !== null && state.closed.includes(state.unit);
+  #updateEffects(scene, { alone, guesses }, pinned) {
+    const { state, isWhole, numbers } = scene;
+    const { token, unit } = state;
+    const closed = unit !== null && state.closed.includes(unit);
+    // What a whole set closes, only the set opens again.
+    const ofSet = unit !== null && !closed && scene.isShutByHand({ token, unit });
     this.#button.textContent = closed ? words.reopen : words.close;
     this.#button.setAttribute('aria-pressed', String(closed));
-    this.#button.disabled = !pinned || !isWhole;
+    this.#button.disabled = !pinned || !isWhole || ofSet;
     this.#effect.textContent = alone === null || !pinned ? '' : effectSentence(alone, closed);
     this.#recorded.hidden = guesses === null || !pinned;
     if (guesses !== null && pinned) {
@@ -223,14 +227,6 @@ export class Inspector {
       this.#channels.replaceChildren(caption, channelChanges(alone.channels));
     }
   }
-}
-
-/**
- * @param {Scene} scene
- * @param {Cell} cell
- */
-function isShutByHand(scene, { token, unit }) {
-  return token === scene.state.token && scene.shut.has(unit);
 }
 
 /**

@@ -21,6 +21,7 @@ export class MapTabs {
       tab.addEventListener('click', () => this.#choose(index));
       tab.addEventListener('keydown', (event) => this.#onKey(event));
     });
+    document.querySelector('.skip')?.addEventListener('click', skipToGrid);
     onNarrowChange(() => this.#show());
     this.#show();
   }
@@ -52,4 +53,12 @@ export class MapTabs {
       setAttributes(panel, asPanel);
     });
   }
+}
+
+/** To the map itself, where the arrow keys work at once; while it is behind, the link's own target has to do. @param {Event} event */
+function skipToGrid(event) {
+  const grid = /** @type {HTMLElement | null} */ (document.querySelector('#map .cell-grid'));
+  if (!grid?.checkVisibility()) return;
+  event.preventDefault();
+  grid.focus();
 }

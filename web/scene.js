@@ -188,13 +188,18 @@ export class Scene {
       unit: cell.unit,
       units: dFf,
       piece: pieces[cell.token],
-      className: text.classes[this.classAt(cell)],
+      className: text.classes[this.classAt(cell)] + (this.isShutByHand(cell) ? text.byHand : ''),
       gate: number(gate[i]),
       act: number(activated[i]),
       up: up === null ? '' : number(up[i]),
       hidden: hidden === null ? '' : number(hidden[i]),
       rank: contribution === null ? '' : rankOf(contribution, cell.token, dFf, cell.unit),
     };
+  }
+
+  /** @param {Cell} cell */
+  isShutByHand({ token, unit }) {
+    return token === this.state.token && this.shut.has(unit);
   }
 
   #newOrder() {

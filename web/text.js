@@ -34,6 +34,7 @@ export const text = {
   /** Of a gate whose g is set by hand. */
   heldByHand: (/** @type {string} */ g, /** @type {string} */ sentence) =>
     `With g = ${g} by hand: ${sentence}`,
+  byHand: ' (closed by hand)',
   ownValue: (/** @type {string} */ value) => `itself ${value}`,
   /** What the short names mean, for who points at them. */
   meanings: {
@@ -203,7 +204,7 @@ export const text = {
     recordedNote: 'recorded beforehand',
     recordedOther: (/** @type {string} */ own) => `recorded for ${own} only`,
     whatIfVaried: 'Not for this layer: its formula is not act(g) alone.',
-    whatIfClosed: 'Closed by hand: open the gate again to set its g.',
+    whatIfClosed: 'Closed by hand: its g makes no difference now.',
     below: (/** @type {string} */ share) => `< ${share}`,
   },
   hand: {
@@ -336,7 +337,7 @@ export const text = {
     histogramReading: (/** @type {number} */ negative, /** @type {number} */ leaking) =>
       `${negative} gates are negative; ${leaking} gates leak: they still pass something, with its sign turned.`,
     histogramLabel: (/** @type {number} */ beyond) =>
-      `Histogram of g at this token, coloured by class, with the activation\u2019s curve; ${beyond} units lie beyond it.`,
+      `Histogram of g at this token, coloured by class, with the activation\u2019s curve; beyond it: ${beyond}.`,
     layer: (/** @type {number} */ layer) => `Layer ${layer}`,
     unread: 'not read yet (5.3 MB)',
     shares: (

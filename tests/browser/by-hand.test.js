@@ -79,6 +79,25 @@ test('a g that is set by hand moves the point and the whole equation, beside wha
   await tab.context().close();
 });
 
+test('a gate that a whole set closes waits for the set, whose effect comes into a low window', async () => {
+  const { tab, complaints } = await opened('#v=1&l=24&p=chat&t=41&u=380');
+  await tab.setViewportSize({ width: 1280, height: 720 });
+  const negative = tab.locator('#hand-sets button').filter({ hasText: 'negative' });
+  await negative.click();
+  await tab.locator('#hand-result').filter({ hasText: '931 gates closed' }).waitFor();
+  const low = await tab.evaluate(
+    () =>
+      innerHeight - Number(document.getElementById('hand-result')?.getBoundingClientRect().bottom),
+  );
+  assert.ok(low >= 0, `${-low} px below the window`);
+  assert.equal(await tab.locator('#close-gate').isDisabled(), true);
+  await negative.click();
+  await tab.locator('.class-line').filter({ hasText: 'leaking' }).waitFor();
+  assert.equal(await tab.locator('#close-gate').isDisabled(), false);
+  assert.deepEqual(complaints, []);
+  await tab.context().close();
+});
+
 test('all but as many gates as one says are closed, and undo goes back through it', async () => {
   const { tab, complaints } = await opened('');
   const said = (/** @type {RegExp} */ words) =>

@@ -257,7 +257,9 @@ test('the map is walked, pinned, closed and left with the keyboard alone', async
   await tab.locator('#token-value').filter({ hasText: '“ France”' }).waitFor();
   await tab.keyboard.press('ArrowRight');
   await tab.locator('#token-value').filter({ hasText: '“ is”' }).waitFor();
-  await tab.locator('.cell-grid').focus();
+  await tab.locator('.skip').focus();
+  await tab.keyboard.press('Enter');
+  await tab.locator('.cell-grid:focus-visible').waitFor();
   const active = () =>
     tab.evaluate(() => {
       const grid = document.querySelector('.cell-grid');
@@ -287,6 +289,7 @@ test('the map is walked, pinned, closed and left with the keyboard alone', async
   assert.match(await addressOf(tab), new RegExp(`u=${unit}\\b`));
   await tab.keyboard.press(' ');
   await tab.locator('#effect').filter({ hasText: 'Closed by hand' }).waitFor();
+  assert.match(await active(), new RegExp(`unit ${unit}, open \\(closed by hand\\)`));
   await tab.keyboard.press('Escape');
   assert.doesNotMatch(await addressOf(tab), /[&#]u=/);
   assert.deepEqual(complaints, []);
