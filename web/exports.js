@@ -160,10 +160,14 @@ export function bindExports(scene, askBesides) {
     byId(`export-${end}`).addEventListener('click', async () => {
       const shown = scene();
       if (!shown?.isWhole) return;
-      const besides = await askBesides();
-      if (besides === null) return;
-      save(name(shown, end), await make(shown, besides));
-      status.textContent = text.exports.saved(name(shown, end));
+      try {
+        const besides = await askBesides();
+        if (besides === null) return;
+        save(name(shown, end), await make(shown, besides));
+        status.textContent = text.exports.saved(name(shown, end));
+      } catch (error) {
+        status.textContent = text.exports.notSaved(String(error));
+      }
     });
   }
   byId('export-link').addEventListener('click', () => copyLink(scene(), fullLink()));

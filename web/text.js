@@ -355,6 +355,7 @@ export const text = {
       `Weights: ${model}; hidden states are a SYNTHETIC PROBE (random noise), not a text; computed by gated-mlp.`,
     copied: 'The link is copied.',
     saved: (/** @type {string} */ file) => `Saved: ${file}`,
+    notSaved: (/** @type {string} */ why) => `Nothing was saved: ${why}`,
     copiedNoText:
       'The link is copied. It names the model, not your hidden states: it opens with random noise until they are brought, too.',
     ownFile: (/** @type {string} */ file) =>

@@ -194,6 +194,14 @@ test('CSV has one row a unit with full numbers, JSON the state and the definitio
   await tab.context().close();
 });
 
+test('a picture that cannot be drawn is said to be not saved', async () => {
+  const { tab } = await opened('');
+  await tab.route('**/picture.js', (route) => route.abort());
+  await tab.click('#export-png');
+  await tab.locator('#export-status').filter({ hasText: 'Nothing was saved' }).waitFor();
+  await tab.context().close();
+});
+
 test('each pixel of the map is the colour of its class', async () => {
   const { tab } = await opened('#v=1&l=24&p=chat&t=41&sort=index');
   const counts = await tab.evaluate(() => {
