@@ -14,6 +14,8 @@ const words = text.charts;
 /** The error that the curves are read at. */
 const READ_AT = 0.2;
 const HIGHEST_ERROR = 1;
+/** How much of a dropped unit's weights need not be read: of its three equal rows, those that the score is not made of. */
+const SPARED = { a: 2 / 3, u: 2 / 3, h: 1 / 3, c: 1 / 3 };
 
 export class ErrorChart {
   #host = byId('chart-errors');
@@ -26,11 +28,10 @@ export class ErrorChart {
     if (curves === null || curves === this.#drawn) return;
     this.#drawn = curves;
     this.#host.replaceChildren(errorChart(curves));
-    this.#reading.textContent = words.reading(
-      SCORES.map((score) => `${words.scores[score]} ${percent(droppable(curves, score))}`).join(
-        ', ',
-      ),
-    );
+    const shares = SCORES.map((score) => droppable(curves, score));
+    const spared = SCORES.map((score, i) => percent(shares[i] * SPARED[score]));
+    const list = SCORES.map((score, i) => `${words.scores[score]} ${percent(shares[i])}`);
+    this.#reading.textContent = words.reading(list.join(', '), spared.join(', '));
   }
 }
 

@@ -329,7 +329,8 @@ export const text = {
   },
   charts: {
     scores: { a: '|a|', u: '|u|', h: '|h|', c: 'c' },
-    reading: (/** @type {string} */ list) => `At an error of 20\u202f% one can drop, by ${list}.`,
+    reading: (/** @type {string} */ list, /** @type {string} */ spared) =>
+      `At an error of 20\u202f% one can drop, by ${list}. A score needs its own rows read first: of all weights that spares ${spared}.`,
     errorsLabel:
       'Four curves: the change of the output against the share of units dropped, least first by |a|, |u|, |h| and c.',
     droppedAxis: '% of units dropped, least first',

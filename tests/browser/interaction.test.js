@@ -120,6 +120,14 @@ async function comparePaths(tab, curves) {
       assert.ok(Math.abs(shown - Math.min(1, error)) < 1e-4, `${score} ${dropped}: ${shown}`);
     }
   }
+  const reading = (await tab.locator('#errors-reading').textContent()) ?? '';
+  const shares = [...reading.matchAll(/([\d.]+)\u202f%/g)].map(([, share]) => Number(share));
+  assert.equal(shares.length, 9, reading);
+  // Of a unit's three rows |a| and |u| take one to compute, |h| and c two.
+  [2 / 3, 2 / 3, 1 / 3, 1 / 3].forEach((part, i) => {
+    const wanted = shares[1 + i] * part;
+    assert.ok(Math.abs(shares[5 + i] - wanted) <= 0.06 * wanted, reading);
+  });
 }
 
 test('every activation on the same weights: its classes and the change of the output are Python\u2019s', async () => {
