@@ -1,4 +1,5 @@
-// The inspector on a narrow screen: a sheet at the bottom that shows one line until it is opened. It traps nothing: the page
+// The inspector on a narrow screen: a sheet at the bottom that shows one line until it is opened, by hand or by a stop of the
+// tour that speaks of it. It traps nothing: the page
 // behind goes on, Escape and leaving it by keyboard close it, and what has the focus is never under it, since the page keeps
 // as much room below as the sheet takes (styles/phone.css).
 
@@ -13,18 +14,18 @@ export class Sheet {
   constructor(host) {
     this.#host = host;
     host.prepend(this.#handle);
-    this.#handle.addEventListener('click', () => this.#open(!this.#isOpen));
+    this.#handle.addEventListener('click', () => this.open(!this.#isOpen));
     host.addEventListener('keydown', (event) => {
       if (event.key !== 'Escape' || !this.#isOpen) return;
-      this.#open(false);
+      this.open(false);
       this.#handle.focus();
     });
     document.addEventListener('focusin', ({ target }) => {
       const to = /** @type {Element} */ (target);
-      if (this.#isOpen && !host.contains(to) && to.matches(':focus-visible')) this.#open(false);
+      if (this.#isOpen && !host.contains(to) && to.matches(':focus-visible')) this.open(false);
     });
     new ResizeObserver(() => this.#makeRoom()).observe(host);
-    this.#open(false);
+    this.open(false);
   }
 
   get #isOpen() {
@@ -32,7 +33,7 @@ export class Sheet {
   }
 
   /** @param {boolean} open */
-  #open(open) {
+  open(open) {
     this.#host.classList.toggle('is-open', open);
     this.#handle.setAttribute('aria-expanded', String(open));
     this.#handle.textContent = open ? text.sheet.close : text.sheet.open;

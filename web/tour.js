@@ -45,13 +45,15 @@ export class Tour {
   #next = /** @type {HTMLButtonElement} */ (byId('tour-next'));
   #back = /** @type {HTMLButtonElement} */ (byId('tour-back'));
   #onChange;
+  #onSubject;
   #stop = 0;
   /** Set when the tour is begun by hand: a link that opens at a stop does not move the focus. */
   #takesFocus = false;
 
-  /** @param {{ onChange: (patch: Partial<State>) => void }} actions */
-  constructor({ onChange }) {
+  /** @param {{ onChange: (patch: Partial<State>) => void, onSubject: (subject: string | null) => void }} actions */
+  constructor({ onChange, onSubject }) {
     this.#onChange = onChange;
+    this.#onSubject = onSubject;
     byId('tour-start').addEventListener('click', () => {
       this.#takesFocus = true;
       this.#go(1);
@@ -80,6 +82,7 @@ export class Tour {
     this.#result.textContent = result;
     if (stop === this.#stop) return;
     this.#stop = stop;
+    this.#onSubject(stop === 0 ? null : STOPS[stop - 1].subject);
     if (stop === 0) return;
     const { title, words } = text.tour.stops[stop - 1];
     const place = text.tour.place(stop, STOPS.length);

@@ -97,7 +97,7 @@ export class Views {
       onWhatIf: (whatIf) => slide({ whatIf }),
       onVersus: (versus) => step({ versus }),
     });
-    new Sheet(byId('inspector'));
+    const sheet = new Sheet(byId('inspector'));
     new MapTabs();
     this.#zoom = new ZoomStrip(byId('zoom-strip'), {
       onPin: (unit) => step({ unit, whatIf: null }),
@@ -111,7 +111,10 @@ export class Views {
       onWatched: watchGradient,
     });
     this.#tables = new Tables({ onPin: (unit) => step({ unit, whatIf: null }) });
-    this.#tour = new Tour({ onChange: step });
+    this.#tour = new Tour({
+      onChange: step,
+      onSubject: (subject) => sheet.open(subject === 'inspector'),
+    });
   }
 
   /** The scheme has changed, and the colours with it. */

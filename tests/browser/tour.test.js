@@ -13,7 +13,7 @@ after(async () => {
 });
 
 const STOPS = 6;
-/** What each stop speaks of, by screen: on a phone the inspector is a sheet that is always there. */
+/** What each stop speaks of. */
 const SUBJECTS = ['inspector', 'inspector', 'tile', 'tile', 'errors', 'inspector'];
 const SCREENS = {
   'a laptop': { viewport: { width: 1280, height: 720 } },
@@ -56,6 +56,10 @@ for (const [name, screen] of Object.entries(SCREENS)) {
         const { shown, most } = await seen(tab, SUBJECTS[stop - 1]);
         assert.ok(shown > 0.8 * most, `stop ${stop}: ${shown} of ${most}`);
       });
+      // On a phone the sheet is open where the stop speaks of what is in it, and out of the way where not.
+      const isInside = await tab.locator('#inspector .act-curve').isVisible();
+      const isWanted = name === 'a laptop' || SUBJECTS[stop - 1] === 'inspector';
+      assert.equal(isInside, isWanted, `stop ${stop}: the inspector's inside`);
       await tab.click('#tour-next');
     }
     assert.deepEqual(complaints, []);
