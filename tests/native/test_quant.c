@@ -168,6 +168,35 @@ static void test_no_numbers(int32_t dtype, double value, int32_t tokens) {
     free(l.weight);
 }
 
+/* Rows land in any order and share bytes: one that comes last leaves the others as they are. */
+static void test_last_row(int32_t dtype, double value) {
+    linear l = create(40, BLOCK, dtype);
+    float *weights = need(40 * BLOCK * sizeof *weights), *held = need(40 * BLOCK * sizeof *held);
+    double row[BLOCK], expected[BLOCK];
+    for (int32_t i = 0; i < 40 * BLOCK; i++) {
+        weights[i] = (float)random_normal();
+    }
+    for (int32_t k = 0; k < BLOCK; k++) {
+        row[k] = value;
+    }
+    int right = 1;
+    for (int32_t last = 0; last < 40; last++) {
+        linear_set_block(&l, 0, 40, 0, BLOCK, weights, DTYPE_F32, BLOCK, 1);
+        linear_set_block(&l, last, 1, 0, BLOCK, row, DTYPE_F64, BLOCK, 1);
+        linear_get_rows(held, DTYPE_F32, &l, 0, 40);
+        for (int32_t i = 0; i < 40 * BLOCK; i++) {
+            if (i % BLOCK == 0) {
+                by_definition(expected, weights + i, BLOCK, dtype);
+            }
+            right &= i / BLOCK == last || held[i] == (float)expected[i % BLOCK];
+        }
+    }
+    check(right, "a row of %g that lands last changes no other, dtype %d", value, dtype);
+    free(weights);
+    free(held);
+    free(l.weight);
+}
+
 /* Inputs of any magnitude, zero among them, are rounded relative to their own block. */
 static void test_magnitudes(int32_t dtype, double magnitude, int32_t tokens) {
     layer l = layer_create(96, 40, dtype, 0, ACT_none);
@@ -204,6 +233,9 @@ int main(void) {
             test_sources(size, 134 - 3 * size, dtype, sources[size % 3], size % 8 == 1);
         }
         test_refusals(dtype);
+        test_last_row(dtype, 0);
+        test_last_row(dtype, -0.3);
+        test_last_row(dtype, (double)NAN);
         for (int32_t tokens = 1; tokens <= 6; tokens++) {
             test_no_numbers(dtype, (double)NAN, tokens);
             test_no_numbers(dtype, -INFINITY, tokens);
