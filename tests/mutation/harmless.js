@@ -33,6 +33,15 @@ export const HARMLESS = [
     reason: 'a call that needs no scratch looks at none, and none needs a single byte',
   },
   {
+    file: 'exports.c',
+    before:
+      'return bytes > 0 && work == NULL ? GATED_MLP_ERR_MEMORY : linear_forward(y, x, l, tokens, work);',
+    after:
+      'return bytes >= 0 && work == NULL ? GATED_MLP_ERR_MEMORY : linear_forward(y, x, l, tokens, work);',
+    equivalent: true,
+    reason: 'a linear that could be made needs scratch, even for no tokens',
+  },
+  {
     file: 'gated_mlp_backward.c',
     before: 'for (int32_t p = 0; begin < end && p < panel_count(m->d); p++) {',
     after: 'for (int32_t p = 0; begin != end && p < panel_count(m->d); p++) {',
