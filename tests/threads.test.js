@@ -37,9 +37,13 @@ test('a runtime has the threads that were asked for, one by default', async () =
   assert.ok(runtimes[0].memory.buffer instanceof ArrayBuffer);
 });
 
-for (const dtype of /** @type {const} */ (['float32', 'bfloat16', 'float16'])) {
-  test(`${dtype}: results do not depend on the number of threads, to the bit`, async () => {
-    const mlps = await Promise.all(runtimes.map((runtime) => layer(runtime, { dtype })));
+for (const [dtype, act] of /** @type {const} */ ([
+  ['float32', 'silu'],
+  ['bfloat16', 'gelu_tanh'],
+  ['float16', 'relu2'],
+])) {
+  test(`${dtype}, ${act}: results do not depend on the number of threads, to the bit`, async () => {
+    const mlps = await Promise.all(runtimes.map((runtime) => layer(runtime, { dtype, act })));
     for (const tokens of [30, 31, 128, 129, 300]) {
       const x = values(tokens * D);
       const [one, ...others] = mlps.map((mlp) => mlp.forward(x));
