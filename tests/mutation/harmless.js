@@ -34,6 +34,13 @@ export const HARMLESS = [
   },
   {
     file: 'exports.c',
+    before: 'convert_decode(&value, held, 0, dtype, 1);',
+    after: 'convert_decode(&value, held, -1, dtype, 1);',
+    equivalent: true,
+    reason: 'the step from one number to the next is of no use to one number',
+  },
+  {
+    file: 'exports.c',
     before:
       'return bytes > 0 && work == NULL ? GATED_MLP_ERR_MEMORY : linear_forward(y, x, l, tokens, work);',
     after:
@@ -54,6 +61,13 @@ export const HARMLESS = [
     after: 'return (1+1);',
     equivalent: true,
     reason: 'the result is only ever asked for being 0',
+  },
+  {
+    file: 'linear.c',
+    before: 'for (int32_t p = 0; p < panel_count(out); p++) {',
+    after: 'for (int32_t p = 0; p != panel_count(out); p++) {',
+    equivalent: true,
+    reason: 'p goes up by one from 0, and the count is positive',
   },
   {
     file: 'pack.c',
