@@ -49,6 +49,13 @@ export const HARMLESS = [
     reason: 'a linear that could be made needs scratch, even for no tokens',
   },
   {
+    file: 'ffn_dim.c',
+    before: 'if (!(width >= 0 && width < 2147483648.0)) {',
+    after: 'if (!(width >= 0 && width < 2147483648.1)) {',
+    equivalent: true,
+    reason: 'of that very width no multiple fits either, which is asked at the end',
+  },
+  {
     file: 'gated_mlp_backward.c',
     before: 'for (int32_t p = 0; begin < end && p < panel_count(m->d); p++) {',
     after: 'for (int32_t p = 0; begin != end && p < panel_count(m->d); p++) {',
