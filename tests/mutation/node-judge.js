@@ -30,7 +30,7 @@ const MATHEMATICS = [
 ];
 /** Quantised weights go through these files; the test takes as long as all the others. */
 const QUANTISED = { test: 'quantised', files: /^(quant|store|linear|pack|simd|exports)/ };
-const BOUNDARY = { test: 'validation', file: 'exports.c' };
+const BOUNDARY = { tests: ['validation', 'families'], file: 'exports.c' };
 /** A mutant may make a test wait for ever: so many times what it takes by itself, and no less than so many seconds. */
 const [TIMES, AT_LEAST_SECONDS] = [5, 180];
 const FAILED = /^\s*not ok /m;
@@ -43,7 +43,7 @@ function testsOf(file) {
   if (/^(json|safetensors)/.test(file)) return [...READER];
   const tests = [...MATHEMATICS];
   if (QUANTISED.files.test(file)) tests.push(QUANTISED.test);
-  if (file === BOUNDARY.file) tests.push(BOUNDARY.test, ...READER);
+  if (file === BOUNDARY.file) tests.push(...BOUNDARY.tests, ...READER);
   return tests;
 }
 
