@@ -3,16 +3,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { after, test } from 'node:test';
-import { launchBrowser, openTab, servePage, settledBadge } from '../helpers/browser.js';
+import { test } from 'node:test';
+import { openTab, servePage, settledBadge, startPage } from '../helpers/browser.js';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-const browser = await launchBrowser();
-const site = await servePage();
-after(async () => {
-  await browser.close();
-  site.close();
-});
+const { browser, site } = await startPage();
 
 /** @typedef {import('playwright-core').Page} Page */
 const PHONE = { viewport: { width: 390, height: 844 } };

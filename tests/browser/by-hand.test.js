@@ -3,22 +3,11 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, test } from 'node:test';
-import {
-  addressOf,
-  eventually,
-  launchBrowser,
-  openChecked,
-  servePage,
-} from '../helpers/browser.js';
+import { test } from 'node:test';
+import { addressOf, eventually, openChecked, startPage } from '../helpers/browser.js';
 
 const expected = JSON.parse(readFileSync(new URL('./expected.json', import.meta.url), 'utf8'));
-const browser = await launchBrowser();
-const site = await servePage();
-after(async () => {
-  await browser.close();
-  site.close();
-});
+const { browser, site } = await startPage();
 
 /** @param {string} hash */
 const opened = (hash) => openChecked(browser, `${site.page}${hash}`);

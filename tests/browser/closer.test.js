@@ -3,14 +3,8 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, test } from 'node:test';
-import {
-  addressOf,
-  launchBrowser,
-  openChecked,
-  servePage,
-  settledBadge,
-} from '../helpers/browser.js';
+import { test } from 'node:test';
+import { addressOf, openChecked, settledBadge, startPage } from '../helpers/browser.js';
 
 const expected = JSON.parse(readFileSync(new URL('./expected.json', import.meta.url), 'utf8'));
 /** The page shows three digits, and two of a share. */
@@ -19,12 +13,7 @@ const SHOWN_SHARE = 0.051;
 /** Terms of a sum are float32 products shown to three digits; a share of nothing may be off by its last bits. */
 const NOTHING = 1e-6;
 
-const browser = await launchBrowser();
-const site = await servePage();
-after(async () => {
-  await browser.close();
-  site.close();
-});
+const { browser, site } = await startPage();
 
 /** @typedef {import('playwright-core').Page} Page */
 

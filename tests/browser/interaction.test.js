@@ -3,20 +3,15 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, test } from 'node:test';
-import { addressOf, launchBrowser, openTab, servePage, settledBadge } from '../helpers/browser.js';
+import { test } from 'node:test';
+import { addressOf, openTab, settledBadge, startPage } from '../helpers/browser.js';
 
 const expected = JSON.parse(readFileSync(new URL('./expected.json', import.meta.url), 'utf8'));
 /** The page shows three digits, and two of a share. */
 const SHOWN = 0.0051;
 const SHOWN_SHARE = 0.051;
 
-const browser = await launchBrowser();
-const site = await servePage();
-after(async () => {
-  await browser.close();
-  site.close();
-});
+const { browser, site } = await startPage();
 
 /** @param {string} hash @param {import('playwright-core').BrowserContextOptions} [options] */
 async function opened(hash, options) {

@@ -3,20 +3,15 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { eventually, launchBrowser, openTab, servePage } from '../helpers/browser.js';
+import { eventually, openTab, startPage } from '../helpers/browser.js';
 
 /** @typedef {import('playwright-core').Page} Page */
 const CAPTURE = fileURLToPath(new URL('./capture/', import.meta.url));
 const expected = JSON.parse(readFileSync(new URL('./expected.json', import.meta.url), 'utf8'));
 
-const browser = await launchBrowser();
-const site = await servePage();
-after(async () => {
-  await browser.close();
-  site.close();
-});
+const { browser, site } = await startPage();
 
 /** A layer of 8 tokens and few units, loaded from this computer. */
 async function withOwnModel() {

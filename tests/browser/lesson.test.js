@@ -4,8 +4,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { after, test } from 'node:test';
-import { launchBrowser, openTab, servePage } from '../helpers/browser.js';
+import { test } from 'node:test';
+import { openTab, servePage, startPage } from '../helpers/browser.js';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Half a unit of the last digit where three or seven are shown, and float32's own error. */
@@ -15,12 +15,7 @@ const STEPS = 8;
 const RIGHT = [1, 2, 0, 1, 2, 0, 2, 1];
 const PHONE = { viewport: { width: 390, height: 844 } };
 
-const browser = await launchBrowser();
-const site = await servePage();
-after(async () => {
-  await browser.close();
-  site.close();
-});
+const { browser, site } = await startPage();
 
 /** The oracle: the activations as they are defined, in float64. @type {Record<string, (z: number) => number>} */
 const ACTS = {

@@ -3,18 +3,13 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { launchBrowser, openTab, servePage, settledBadge } from '../helpers/browser.js';
+import { openTab, settledBadge, startPage } from '../helpers/browser.js';
 
 const CAPTURE = fileURLToPath(new URL('./capture/', import.meta.url));
 const expected = JSON.parse(readFileSync(new URL('./expected.json', import.meta.url), 'utf8'));
-const browser = await launchBrowser();
-const site = await servePage();
-after(async () => {
-  await browser.close();
-  site.close();
-});
+const { browser, site } = await startPage();
 
 /** @param {string} hash */
 async function opened(hash) {

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, beforeEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { eventually, launchBrowser, servePage, settledBadge } from '../helpers/browser.js';
+import { eventually, settledBadge, startPage } from '../helpers/browser.js';
 import { FaultServer } from '../helpers/fault-server.js';
 import { ask, CORS, errorOf, loadChosen, openDialog } from '../helpers/load-dialog.js';
 import { llamaTensors, makeSafetensors } from '../helpers/make-safetensors.js';
@@ -43,13 +43,8 @@ const server = await FaultServer.start({
     },
   }),
 });
-const browser = await launchBrowser();
-const site = await servePage();
-after(async () => {
-  await browser.close();
-  site.close();
-  await server.close();
-});
+const { browser, site } = await startPage();
+after(() => server.close());
 beforeEach(() => {
   server.reset();
   server.headers = { ...CORS };

@@ -5,14 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, beforeEach, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import {
-  addressOf,
-  eventually,
-  launchBrowser,
-  openTab,
-  servePage,
-  settledBadge,
-} from '../helpers/browser.js';
+import { addressOf, eventually, openTab, settledBadge, startPage } from '../helpers/browser.js';
 import { FaultServer } from '../helpers/fault-server.js';
 import { CORS } from '../helpers/load-dialog.js';
 
@@ -24,13 +17,8 @@ const server = await FaultServer.start({
   '/m/model.safetensors': weights,
   '/m/config.json': config,
 });
-const browser = await launchBrowser();
-const site = await servePage();
-after(async () => {
-  await browser.close();
-  site.close();
-  await server.close();
-});
+const { browser, site } = await startPage();
+after(() => server.close());
 beforeEach(() => {
   server.reset();
   server.headers = { ...CORS };

@@ -3,15 +3,15 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import {
   addressOf,
   alterableRepository,
   eventually,
-  launchBrowser,
   openTab,
   servePage,
   settledBadge,
+  startPage,
 } from '../helpers/browser.js';
 import { readJson } from '../helpers/goldens.js';
 
@@ -19,12 +19,7 @@ const LAYER_24 = 'smollm2-135m-instruct-layer24.safetensors';
 const FIRST_VIEW_BYTES = 6_000_000;
 
 const { layers, prompts } = readJson('smollm2-135m-instruct-prompts.json');
-const browser = await launchBrowser();
-const site = await servePage();
-after(async () => {
-  await browser.close();
-  site.close();
-});
+const { browser, site } = await startPage();
 
 /** @param {string} label of a token button */
 function countsIn(label) {

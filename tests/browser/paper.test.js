@@ -2,15 +2,10 @@
 // as it was once that is done.
 
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { launchBrowser, openTab, servePage, settledBadge } from '../helpers/browser.js';
+import { test } from 'node:test';
+import { openTab, settledBadge, startPage } from '../helpers/browser.js';
 
-const browser = await launchBrowser();
-const site = await servePage();
-after(async () => {
-  await browser.close();
-  site.close();
-});
+const { browser, site } = await startPage();
 
 for (const theme of ['auto', 'dark']) {
   test(`a dark page (${theme}) is printed light and as it stands, between two frames of a slide`, async () => {

@@ -2,18 +2,13 @@
 // as a sheet that covers nothing that has the focus. By touch and by keyboard.
 
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { eventually, launchBrowser, openTab, servePage, settledBadge } from '../helpers/browser.js';
+import { test } from 'node:test';
+import { eventually, openTab, settledBadge, startPage } from '../helpers/browser.js';
 
 /** @typedef {import('playwright-core').Page} Page */
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true };
 const SMALLEST = { viewport: { width: 320, height: 640 }, hasTouch: true };
-const browser = await launchBrowser();
-const site = await servePage();
-after(async () => {
-  await browser.close();
-  site.close();
-});
+const { browser, site } = await startPage();
 
 /** @param {import('playwright-core').BrowserContextOptions} options @param {string} [hash] */
 async function opened(options, hash = '#v=1&l=24&p=chat&t=41&u=1005&sort=index') {

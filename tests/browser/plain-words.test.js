@@ -2,17 +2,12 @@
 // would be right, few units are drawn sharp, Escape keeps what was closed by hand.
 
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { addressOf, launchBrowser, openTab, servePage, settledBadge } from '../helpers/browser.js';
+import { addressOf, openTab, settledBadge, startPage } from '../helpers/browser.js';
 
 const CAPTURE = fileURLToPath(new URL('./capture/', import.meta.url));
-const browser = await launchBrowser();
-const site = await servePage();
-after(async () => {
-  await browser.close();
-  site.close();
-});
+const { browser, site } = await startPage();
 
 async function opened() {
   const { tab, complaints } = await openTab(browser);

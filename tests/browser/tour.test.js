@@ -2,15 +2,10 @@
 // from the card into the page, and who hears the page hears where the tour is.
 
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { eventually, launchBrowser, openTab, servePage, settledBadge } from '../helpers/browser.js';
+import { test } from 'node:test';
+import { eventually, openTab, settledBadge, startPage } from '../helpers/browser.js';
 
-const browser = await launchBrowser();
-const site = await servePage();
-after(async () => {
-  await browser.close();
-  site.close();
-});
+const { browser, site } = await startPage();
 
 const STOPS = 6;
 /** What each stop speaks of. */

@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { createPageServer, listen } from '../../web/serve.js';
@@ -27,6 +28,17 @@ export function launchBrowser() {
     throw new Error('No Chromium on PATH: run `node tests/helpers/prepare.js browser`.');
   }
   return chromium.launch({ executablePath, headless: true, args: FLAGS });
+}
+
+/** A browser and the served page for a test file: both are closed after its last test. */
+export async function startPage() {
+  const browser = await launchBrowser();
+  const site = await servePage();
+  after(async () => {
+    await browser.close();
+    site.close();
+  });
+  return { browser, site };
 }
 
 /**
