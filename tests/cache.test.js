@@ -4,10 +4,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { GatedMLP, openCheckpoint, Runtime } from '../src/binding/index.js';
+import { failure } from './helpers/failure.js';
 import { FaultServer } from './helpers/fault-server.js';
 import { makeSafetensors, pattern } from './helpers/make-safetensors.js';
-
-/** @typedef {import('../src/binding/index.js').GatedMLPError & Record<string, unknown>} LoadError */
 
 const RETRY = { baseDelay: 1, maxDelay: 20 };
 const BIG = pattern(300_000, 1);
@@ -36,13 +35,6 @@ beforeEach(() => {
 /** @param {import('../src/binding/checkpoint.js').OpenOptions} [options] */
 const open = (options = {}) =>
   openCheckpoint(`${home.origin}/f.safetensors`, { runtime, retry: RETRY, ...options });
-
-/** @param {Promise<unknown>} promise @returns {Promise<LoadError>} */
-const failure = (promise) =>
-  promise.then(
-    () => assert.fail('resolved'),
-    (reason) => reason,
-  );
 
 /** As much of the Cache API as the loader uses: a put that fails keeps nothing. */
 class FakeCache {

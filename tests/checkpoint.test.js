@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { GatedMLP, openCheckpoint, Runtime } from '../src/binding/index.js';
+import { failure } from './helpers/failure.js';
 import { FaultServer } from './helpers/fault-server.js';
 import { llamaTensors, makeSafetensors } from './helpers/make-safetensors.js';
 
-/** @typedef {import('../src/binding/index.js').GatedMLPError & Record<string, unknown>} LoadError */
 /** @typedef {Record<string, import('./helpers/make-safetensors.js').FileTensor>} Tensors */
 
 const RETRY = { baseDelay: 1, maxDelay: 20 };
@@ -34,13 +34,6 @@ beforeEach(() => {
 /** @param {import('../src/binding/checkpoint.js').CheckpointSource} source @param {import('../src/binding/checkpoint.js').OpenOptions} [options] */
 const open = (source, options = {}) =>
   openCheckpoint(source, { runtime, retry: RETRY, ...options });
-
-/** @param {Promise<unknown>} promise @returns {Promise<LoadError>} */
-const failure = (promise) =>
-  promise.then(
-    () => assert.fail('resolved'),
-    (reason) => reason,
-  );
 
 /** Puts a folder of shards on the server: tensor -> shard by `place`. @param {Tensors} tensors @param {(name: string) => string} place */
 function shard(tensors, place) {

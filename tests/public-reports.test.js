@@ -7,11 +7,10 @@ import { after, beforeEach, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { GatedMLP, openCheckpoint, Runtime } from '../src/binding/index.js';
 import { wasmOf } from '../src/binding/runtime.js';
+import { failure } from './helpers/failure.js';
 import { FaultServer } from './helpers/fault-server.js';
 import { llamaTensors, makeSafetensors, pattern } from './helpers/make-safetensors.js';
 import { REPORTS } from './helpers/reports.js';
-
-/** @typedef {import('../src/binding/index.js').GatedMLPError & Record<string, unknown>} LoadError */
 
 const runtime = await Runtime.create();
 const server = await FaultServer.start({});
@@ -29,12 +28,6 @@ function fileOf(header, dataBytes = 0) {
   return Buffer.concat([prefix, text, Buffer.alloc(dataBytes)]);
 }
 
-/** @param {Promise<unknown>} promise @returns {Promise<LoadError>} */
-const failure = (promise) =>
-  promise.then(
-    () => assert.fail('opened'),
-    (reason) => reason,
-  );
 /** A cache that has nothing, and what it has been given whole so far. */
 function recordingCache() {
   /** @type {Promise<Uint8Array | null>[]} */

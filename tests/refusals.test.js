@@ -4,9 +4,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GatedMLP, openCheckpoint, Runtime } from '../src/binding/index.js';
+import { failure } from './helpers/failure.js';
 import { llamaTensors, makeSafetensors, pattern } from './helpers/make-safetensors.js';
 
-/** @typedef {import('../src/binding/index.js').GatedMLPError & Record<string, unknown>} LoadError */
 /** @typedef {import('./helpers/make-safetensors.js').FileTensor} FileTensor */
 /** @typedef {Record<string, FileTensor>} Tensors */
 /** @typedef {Parameters<typeof GatedMLP.fromPretrained>[1]} LoadOptions */
@@ -28,13 +28,6 @@ const codes = (length) => ({ dtype: 'U8', shape: [length], data: pattern(length)
 /** @param {Tensors} tensors @param {Record<string, unknown> | undefined} [config] @param {LoadOptions} [options] */
 const load = (tensors, config, options = {}) =>
   GatedMLP.fromPretrained(makeSafetensors(tensors), { runtime, config, ...options });
-
-/** @param {Promise<unknown>} promise @returns {Promise<LoadError>} */
-const failure = (promise) =>
-  promise.then(
-    () => assert.fail('loaded'),
-    (reason) => reason,
-  );
 
 /** Tensors beside or in place of each weight. @param {string[]} marks @param {boolean} keep whether the weight stays */
 const marked = (marks, keep) =>

@@ -9,10 +9,9 @@ import { after, before, beforeEach, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { runInNewContext } from 'node:vm';
 import { openCheckpoint, Runtime } from '../src/binding/index.js';
+import { failure } from './helpers/failure.js';
 import { FaultServer } from './helpers/fault-server.js';
 import { llamaTensors, makeSafetensors, pattern } from './helpers/make-safetensors.js';
-
-/** @typedef {import('../src/binding/index.js').GatedMLPError & Record<string, unknown>} LoadError */
 
 const RETRY = { baseDelay: 1, maxDelay: 20 };
 const CONFIG = { model_type: 'llama', hidden_act: 'silu', hidden_size: 8, intermediate_size: 12 };
@@ -46,13 +45,6 @@ beforeEach(() => {
 /** @param {import('../src/binding/checkpoint.js').CheckpointSource} source @param {import('../src/binding/checkpoint.js').OpenOptions} [options] */
 const open = (source, options = {}) =>
   openCheckpoint(source, { runtime, retry: RETRY, ...options });
-
-/** @param {Promise<unknown>} promise @returns {Promise<LoadError>} */
-const failure = (promise) =>
-  promise.then(
-    () => assert.fail('resolved'),
-    (reason) => reason,
-  );
 
 /** A fetch that answers for the Hub, and says what it was asked. @param {string[]} asked */
 function hub(asked) {
