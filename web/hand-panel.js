@@ -1,18 +1,19 @@
 // Gates held by hand beyond the pinned one: buttons that close a whole set at the selected token, what that does to the
-// output, and undo. It keeps the steps that undo goes back through; the state itself is the page's.
+// output, undo and redo, by button and by key. The state itself is the page's.
 
 import { channelChanges } from './bar-charts.js';
 import { LEAKING } from './definitions.js';
 import { byId, el } from './dom.js';
 import { number, percent } from './format.js';
+import { HeldSteps } from './held-steps.js';
 import { KEPT_BY_LEAST, UNIT_SETS } from './orders.js';
 import { text } from './text.js';
+import { bindUndoKeys } from './undo-keys.js';
 
 const words = text.hand;
 
 /** @typedef {import('./scene.js').Scene} Scene */
 /** @typedef {import('./state.js').State} State */
-/** @typedef {Pick<State, 'closed' | 'set' | 'kept' | 'whatIf'>} Held */
 
 export class HandPanel {
   #buttons;
@@ -23,12 +24,9 @@ export class HandPanel {
   /** What the channels are of. @type {import('./protocol.js').EffectMessage | null} */
   #shown = null;
   #undo = /** @type {HTMLButtonElement} */ (byId('hand-undo'));
+  #redo = /** @type {HTMLButtonElement} */ (byId('hand-redo'));
   #onChange;
-  /** What was held before, oldest first; where it was held. @type {{ place: string, held: Held }[]} */
-  #steps = [];
-  /** @type {{ place: string, held: Held } | null} */
-  #now = null;
-  #undoing = false;
+  #steps = new HeldSteps();
   /** Whether a set was pressed and its effect is still to be shown. */
   #isAsked = false;
 
@@ -51,7 +49,11 @@ export class HandPanel {
       else this.#kept.reportValidity();
     });
     byId('hand-sets').append(...this.#buttons.map(({ button }) => button), this.#keptLabel);
-    this.#undo.addEventListener('click', () => this.#stepBack());
+    const undo = () => this.#take(this.#steps.undo());
+    const redo = () => this.#take(this.#steps.redo());
+    this.#undo.addEventListener('click', undo);
+    this.#redo.addEventListener('click', redo);
+    bindUndoKeys({ undo, redo });
   }
 
   /**
@@ -59,10 +61,11 @@ export class HandPanel {
    * @param {import('./protocol.js').EffectMessage | null} together
    */
   update(scene, together) {
-    const { token, unit, closed, set, kept, whatIf, layer, prompt } = scene.state;
+    const { token, unit, closed, set, kept, whatIf, prompt } = scene.state;
+    const { model, layer } = scene.numbers;
     const { counts, closed: closedCount, negative } = scene.counts[token];
     const sizes = { closed: closedCount, leaking: counts[LEAKING], negative };
-    this.#remember(`${layer} ${prompt} ${token}`, { closed, set, kept, whatIf });
+    this.#steps.note(`${model} ${layer} ${prompt} ${token}`, { closed, set, kept, whatIf });
     this.#showKept(scene);
     for (const { set: name, button, count } of this.#buttons) {
       button.setAttribute('aria-pressed', String(set === name));
@@ -73,7 +76,8 @@ export class HandPanel {
       }
     }
     const held = closed.length > 0 || set !== null || whatIf !== null;
-    this.#undo.disabled = this.#steps.length === 0;
+    this.#undo.disabled = !this.#steps.canUndo;
+    this.#redo.disabled = !this.#steps.canRedo;
     const said = held && together !== null ? sentence(scene, together) : '';
     // Writing the same words again would have them read out again.
     if (this.#result.textContent !== said) {
@@ -108,26 +112,12 @@ export class HandPanel {
   }
 
   /**
-   * @param {string} place
-   * @param {Held} held
+   * A step of undo or redo.
+   * @param {import('./held-steps.js').Held | null} step null: there is none
    */
-  #remember(place, held) {
-    const before = this.#now;
-    this.#now = { place, held };
-    if (before?.place !== place) {
-      this.#steps = [];
-      return;
-    }
-    const changed = JSON.stringify(before.held) !== JSON.stringify(held);
-    if (changed && !this.#undoing) this.#steps.push(before);
-    this.#undoing = false;
-  }
-
-  #stepBack() {
-    const step = this.#steps.pop();
-    if (step === undefined) return;
-    this.#undoing = true;
-    this.#onChange({ ...step.held });
+  #take(step) {
+    if (step !== null) this.#onChange({ ...step });
+    return step !== null;
   }
 }
 

@@ -81,8 +81,8 @@ test('a gate that a whole set closes waits for the set, whose effect comes into 
   assert.ok(low >= 0, `${-low} px below the window`);
   assert.equal(await tab.locator('#close-gate').isDisabled(), true);
   await negative.click();
-  await tab.locator('.class-line').filter({ hasText: 'leaking' }).waitFor();
-  assert.equal(await tab.locator('#close-gate').isDisabled(), false);
+  await tab.locator('.class-line').filter({ hasText: 'Not closed but leaking' }).waitFor();
+  await tab.locator('#close-gate:enabled').waitFor();
   assert.deepEqual(complaints, []);
   await tab.context().close();
 });
@@ -106,6 +106,63 @@ test('all but as many gates as one says are closed, and undo goes back through i
   await tab.locator('#hand-channels').waitFor({ state: 'hidden' });
   assert.equal(await tab.locator('#hand-kept').inputValue(), '512');
   assert.deepEqual(complaints, []);
+  await tab.context().close();
+});
+
+test('Ctrl+Z and Ctrl+Shift+Z go through what was closed, but not while somebody types', async () => {
+  const { tab, complaints } = await opened('#v=1&l=24&p=chat&t=41&u=1005');
+  const said = (/** @type {RegExp} */ words) =>
+    tab.locator('#hand-result').filter({ hasText: words }).waitFor();
+  const [undo, redo] = ['undo', 'redo'].map((name) => tab.locator(`#hand-${name}`));
+  await tab.locator('.cell-grid').focus();
+  await tab.keyboard.press(' ');
+  await said(/^One gate closed/);
+  await tab.keyboard.press('ArrowRight');
+  await tab.keyboard.press(' ');
+  await said(/^2 gates closed/);
+  assert.equal(await redo.isDisabled(), true);
+  await tab.keyboard.press('Control+z');
+  await said(/^One gate closed/);
+  await tab.keyboard.press('Control+z');
+  await tab.locator('#hand-result:empty').waitFor();
+  await eventually(async () => assert.equal(await undo.isDisabled(), true));
+  assert.doesNotMatch(await addressOf(tab), /closed=/);
+  await tab.keyboard.press('Control+Shift+Z');
+  await said(/^One gate closed/);
+  await redo.click();
+  await said(/^2 gates closed/);
+  // In a field the keys are the field's; in a dialog there is nothing to undo.
+  await tab.locator('#unit-box').focus();
+  await tab.keyboard.press('Control+z');
+  await tab.click('#load-open');
+  await tab.locator('#load-close').focus();
+  await tab.keyboard.press('Control+z');
+  await tab.keyboard.press('Escape');
+  await tab.locator('#load-dialog').waitFor({ state: 'hidden' });
+  assert.match(await addressOf(tab), /closed=1005%2C|closed=1005,/);
+  // Another step: what was undone before is not to be redone on top of it.
+  await tab.locator('.cell-grid').focus();
+  await tab.keyboard.press('Control+z');
+  await said(/^One gate closed/);
+  await tab.keyboard.press('ArrowRight');
+  await tab.keyboard.press(' ');
+  await said(/^2 gates closed/);
+  await eventually(async () => assert.equal(await redo.isDisabled(), true));
+  assert.deepEqual(complaints, []);
+  await tab.context().close();
+});
+
+test('a g that is dragged is one step of undo', async () => {
+  const { tab } = await opened('');
+  const slider = tab.locator('#what-if');
+  for (const value of ['1', '0.5', '0', '-0.5']) await slider.fill(value);
+  await tab.locator('#hand-result').filter({ hasText: 'set to' }).waitFor();
+  await slider.focus();
+  await tab.keyboard.press('Control+z');
+  await tab.locator('#hand-result:empty').waitFor();
+  await eventually(async () => assert.equal(await tab.locator('#hand-undo').isDisabled(), true));
+  await tab.keyboard.press('Control+Shift+Z');
+  await tab.locator('#hand-result').filter({ hasText: 'set to \u22120.5' }).waitFor();
   await tab.context().close();
 });
 
