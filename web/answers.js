@@ -28,6 +28,7 @@ export function answersOf(engine) {
     },
     digest: async () => ({ result: await engine.shown.digest }),
     cosines: async () => ({ result: engine.shown.cosines() }),
+    timing: async (question) => ({ result: await engine.timing(question) }),
     measures: async ({ tau }) => ({ result: engine.shown.measures(tau) }),
     open: async (question) => ({ result: await engine.open(question) }),
     states: async ({ file }) => ({ result: await engine.bring(file) }),

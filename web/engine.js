@@ -35,6 +35,8 @@ export class Engine {
   #activations = new Map();
   /** @type {ShownLayer | null} */
   #shown = null;
+  /** How often something was timed: only the last is still wanted. */
+  #timings = 0;
 
   /** The layer on show, for the questions about it. */
   get shown() {
@@ -102,6 +104,22 @@ export class Engine {
   agree(states) {
     const reference = this.#states[states].y;
     return reference === null ? null : this.shown.errorAgainst(reference);
+  }
+
+  /**
+   * How long a forward of the layer on show takes with and without some units; null where another layer is asked for meanwhile.
+   * @param {{ token: number, dropped: ArrayLike<number> }} question
+   */
+  async timing(question) {
+    const { shown } = this;
+    const { signal } = this.#abort;
+    const timing = ++this.#timings;
+    const [runtime, { timeWithout }] = await Promise.all([
+      this.runtime(),
+      import('./forward-timing.js'),
+    ]);
+    const isWanted = () => !signal.aborted && timing === this.#timings;
+    return isWanted() ? timeWithout(shown.timed, question, runtime, isWanted) : null;
   }
 
   /**

@@ -40,7 +40,7 @@ export class ErrorChart {
  * @param {ErrorCurves} curves
  * @param {import('./orders.js').Score} score
  */
-function droppable({ dropped, errors }, score) {
+export function droppable({ dropped, errors }, score) {
   const values = errors[score];
   const past = values.findIndex((error) => error > READ_AT);
   if (past <= 0) return past === 0 ? 0 : 1;

@@ -74,6 +74,7 @@ class Page {
       this.#frames.schedule();
     },
     toggleClosed: (cell) => this.#change(toggled(this.#state, cell), true),
+    time: (question) => this.#client.request('timing', question),
   });
   #lesson = new LessonDoor(this.#client, (lesson) => this.#change({ lesson }, true));
   #dialog = new LoadDialog(this.#client, (layer) => this.#showForeign(layer));

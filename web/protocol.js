@@ -84,6 +84,7 @@
  * E after dropping `dropped[i]` units, for each score.
  * @typedef {{ dropped: number[], errors: Record<import('./orders.js').Score, number[]> }} ErrorCurves
  */
+/** @typedef {import('./forward-timing.js').TimingMessage} TimingMessage */
 /** How far the output on show is from the one that was captured. @typedef {{ worst: number, token: number, tokens: number }} Agreement */
 
 /**
@@ -93,6 +94,7 @@
  * @property {{ send: { layer: number, prompt: string }, answer: VerifyMessage }} verify
  * @property {{ send: { token: number } & Held, answer: EffectMessage }} hold
  * @property {{ send: { token: number }, answer: ErrorCurves }} curves
+ * @property {{ send: { token: number, dropped: number[] }, answer: TimingMessage | null }} timing  null: not wanted any more
  * @property {{ send: { tau: number }, answer: TokenMeasures[] }} measures
  * @property {{ send: { token: number, unit: number }, answer: UnitMessage }} unit
  * @property {{ send: { token: number, direction: Direction }, answer: GradientMessage }} gradient

@@ -191,6 +191,11 @@ export class ShownLayer {
     return this.#digest;
   }
 
+  /** What a forward is timed with. */
+  get timed() {
+    return { mlp: this.#mlp, x: this.#x, act: this.#act };
+  }
+
   /** How the weight vectors of every unit lie to each other. */
   cosines() {
     return this.#rows.cosines();

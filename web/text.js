@@ -347,6 +347,39 @@ export const text = {
       /** @type {string} */ open,
     ) => `${closed} closed, ${leaking} leaking, ${open} open`,
   },
+  timing: {
+    /** Which units are skipped. */
+    rules: {
+      a: 'the least by |a|, to an error of 20\u202f%',
+      u: 'the least by |u|, to an error of 20\u202f%',
+      h: 'the least by |h|, to an error of 20\u202f%',
+      c: 'the least by c, to an error of 20\u202f%',
+      closed: 'the closed ones',
+      shut: 'those closed by hand',
+    },
+    start: 'Time it here',
+    running: 'Timing \u2026',
+    nothingSkipped: 'At this token that is no unit at all: nothing would be skipped.',
+    nothingLeft: 'That is every unit: nothing would be left to compute.',
+    dependent:
+      'Not for this layer: its gate is sparse, each unit depends on all others, and none can be left out.',
+    failed: (/** @type {string} */ why) => `It could not be timed: ${why}`,
+    token: (
+      /** @type {readonly string[]} */ [all, kept, share],
+      /** @type {string} */ units,
+      /** @type {string} */ count,
+      /** @type {string} */ ideal,
+    ) =>
+      `This token: all ${units} units ${all} ms, the ${count} kept ${kept} ms. That is ${share} of the time for ${ideal} of the weights.`,
+    text: (/** @type {readonly string[]} */ [all, kept, share], /** @type {number} */ tokens) =>
+      `All ${tokens} tokens at once, with these units for each: ${all} ms and ${kept} ms, ${share}.`,
+    how: (
+      /** @type {{ build: string, threads: number, dtype: string, repetitions: number[], step: string, precision: string }} */ h,
+    ) =>
+      `Measured just now in this browser: ${h.build} build, ${h.threads === 1 ? '1 thread' : `${h.threads} threads`}, ${h.dtype} weights; medians over ${h.repetitions.join(' and ')} repetitions of each in turn, warm. The clock moves in steps of ${h.step} ms, which is at most ${h.precision} of what was timed.`,
+    what: (/** @type {string} */ moved, /** @type {string} */ difference) =>
+      `Finding out which units to skip is not in these times. What was timed holds the kept units alone, in compact matrices; its output is the layer\u2019s with the others shut (to ${difference} of its length) and ${moved} off the whole one\u2019s.`,
+  },
   exports: {
     shipped:
       'SmolLM2-135M-Instruct (HuggingFaceTB, Apache-2.0), dequantised from Q4_1, rounded to BF16; hidden states captured from transformers; computed by gated-mlp.',

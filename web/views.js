@@ -23,6 +23,7 @@ import { NOTHING_HELD } from './state.js';
 import { Tables } from './tables.js';
 import { text } from './text.js';
 import { Tile } from './tile.js';
+import { TimingPanel } from './timing-panel.js';
 import { TokenStrip } from './token-strip.js';
 import { Tour } from './tour.js';
 import { ZoomStrip } from './zoom-strip.js';
@@ -40,6 +41,7 @@ import { ZoomStrip } from './zoom-strip.js';
  * @property {() => void} unpin
  * @property {() => void} watchGradient  someone looks at the gradient view
  * @property {(cell: Cell) => void} toggleClosed
+ * @property {ConstructorParameters<typeof TimingPanel>[0]} time
  */
 /**
  * What the scene does not hold: answers of the worker, and the layer's name.
@@ -72,12 +74,13 @@ export class Views {
   #gradient;
   #measures;
   #tables;
+  #timing;
   #tour;
   #zoom;
   #groups = new GroupAxis(byId('group-axis'));
 
   /** @param {Actions} actions */
-  constructor({ slide, step, point, pin, unpin, toggleClosed, watchGradient }) {
+  constructor({ slide, step, point, pin, unpin, toggleClosed, watchGradient, time }) {
     this.#actBanner = new ActBanner({ onBack: () => step({ act: null }) });
     this.#classBar = new ClassBar({
       onTau: (tau) => slide({ tau }),
@@ -104,6 +107,7 @@ export class Views {
       onWalk: (unit) => slide({ unit, whatIf: null }),
     });
     this.#hand = new HandPanel({ onChange: step });
+    this.#timing = new TimingPanel(time);
     this.#overview = new LayerOverview({ onLayer: (layer) => step({ layer, ...NOTHING_HELD }) });
     this.#measures = new MeasuresTable({ onFirst: (first) => step({ first }) });
     this.#gradient = new GradientPanel({
@@ -175,6 +179,7 @@ export class Views {
     const { scene, results } = this.#below;
     this.#below = null;
     this.#errorChart.update(results.curves);
+    this.#timing.update(scene, results.curves);
     this.#histogram.update(scene);
     this.#overview.update(scene);
     this.#measures.update(scene, results.measures, results.measuredAt);
