@@ -160,12 +160,6 @@ for (const [
     /Step 3\.7/,
   ],
   [
-    'Inkling with its scale, without a config',
-    {},
-    { [`${MODULE}.global_scale`]: filled([1]) },
-    /global_scale, a learned scale of the output/,
-  ],
-  [
     'any family with a swiglu_limit',
     { model_type: 'brand_new', swiglu_limit: 7 },
     {},
@@ -338,21 +332,41 @@ test('shapes that contradict the table or each other are refused, and all are sh
   assert.equal(odd.code, 'ERR_SHAPE');
 });
 
-test('families that no golden covers are recognised and refused by name', async () => {
-  for (const [family, names] of /** @type {[RegExp, string[]][]} */ ([
-    [/Qwen 1/, ['w1', 'w2', 'c_proj']],
-    [/EXAONE 3/, ['c_fc_0', 'c_fc_1', 'c_proj']],
-    [/Refact/, ['linear_1', 'linear_3', 'c_proj']],
-    [/LLaDA/, ['ff_proj', 'up_proj', 'ff_out']],
-    [/JAIS/, ['c_fc', 'c_fc2', 'c_proj']],
+test('a learned scale that is not one number, or of none of the loadable dtypes, is refused by its name', async () => {
+  for (const [scale, words] of /** @type {const} */ ([
+    [filled([2]), /global_scale F32 \[2\]: not one number/],
+    [codes(1), /global_scale U8 \[1\]: not one number/],
   ])) {
-    const tensors = Object.fromEntries(
-      names.map((name) => [`transformer.h.0.mlp.${name}.weight`, filled([D, D])]),
-    );
-    const error = await failure(load(tensors));
+    const error = await failure(load({ ...llama, [`${MODULE}.global_scale`]: scale }));
     assert.equal(error.code, 'ERR_UNSUPPORTED');
-    assert.match(error.message, family);
+    assert.match(error.message, words);
   }
+});
+
+test('a block with the adapter of any layer, however many share it, is not read as plain without its config', async () => {
+  for (const i of [0, 4, 200]) {
+    const adapter = { [`${MODULE}.gate_up_proj_adapter_list.${i}.0.weight`]: filled([2, D]) };
+    /** @type {LoadOptions} */
+    const stored = { fused: 'gate-up', transposed: false };
+    const error = await failure(load({ ...fusedLayer(), ...adapter }, undefined, stored));
+    assert.equal(error.code, 'ERR_UNSUPPORTED');
+    assert.match(
+      error.message,
+      new RegExp(`adapter_list\\.${i}\\.0\\.weight, adapters of each layer`),
+    );
+  }
+});
+
+test("Molmo 2's projector between two widths is no MLP of one, and its shapes say so", async () => {
+  const module = 'model.vision_backbone.image_projector';
+  const projector = {
+    [`${module}.w1.weight`]: filled([F, 2 * D]),
+    [`${module}.w3.weight`]: filled([F, 2 * D]),
+    [`${module}.w2.weight`]: filled([D, F]),
+  };
+  const error = await failure(load(projector, { model_type: 'molmo2' }));
+  assert.equal(error.code, 'ERR_SHAPE');
+  assert.match(error.message, /w1\.weight \[12,16\].*w2\.weight \[8,12\].*do not fit/);
 });
 
 test('elements that no MLP can be computed from are refused by their dtype, and still can be read', async () => {

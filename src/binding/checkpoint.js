@@ -108,9 +108,9 @@ export class Checkpoint {
         options,
         checkpoint.url,
       );
-      const { first, second } = found.adapter?.product ?? {};
-      const names = [...found.parts.map((part) => part.tensor), first, second];
-      const tensors = [...new Set(names.filter((name) => name !== undefined))];
+      const { product = [], learned = [] } = found.adapter ?? {};
+      const names = [...found.parts.map((part) => part.tensor), ...product, ...learned];
+      const tensors = [...new Set(names)];
       return { ...found, source: { url: checkpoint.url, revision: checkpoint.revision, tensors } };
     };
   }

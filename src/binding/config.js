@@ -10,6 +10,7 @@ import { GatedMLPError } from './errors.js';
 const TEXT = ['text_config', 'llm_config', 'language_config'];
 /** Sub-configs of the other towers, by what their tensors' names contain. */
 const TOWERS = /** @type {const} */ ([
+  [/image_projector/, ['adapter_config']],
   [/vision|visual|image/, ['vision_config']],
   [/audio|speech/, ['audio_config', 'speech_config']],
 ]);
@@ -17,12 +18,15 @@ const TOWERS = /** @type {const} */ ([
 const HALVES = ['encoder', 'decoder'];
 /** In order of precedence. */
 const ACTIVATION_KEYS = [
+  'feed_forward_type',
   'hidden_activation',
   'hidden_act',
   'activation_function',
   'dense_act_fn',
   'feed_forward_proj',
   'activation',
+  'activation_type',
+  'activation_fn_name',
   'decoder_hidden_act',
   'ffn_config.ffn_act_fn.name',
 ];
@@ -49,6 +53,9 @@ const HIDDEN_WIDTH_KEYS = [
 /** Their width is computed from the config in ways of their own. */
 const OWN_WIDTHS = new Set([
   'qwen',
+  'molmo',
+  'neobert',
+  'arctic',
   'lfm2',
   'lfm2_moe',
   'gemma4',
@@ -73,17 +80,21 @@ export function configFor(config, module) {
   if (config === null) return { config: {}, types: [], where: '', isText: true };
   const tower = TOWERS.find(([pattern]) => pattern.test(module));
   const halves = HALVES.filter((half) => new RegExp(`(^|\\.)${half}\\.`).test(module));
-  const key = (tower ? tower[1] : [...halves, ...TEXT]).find((k) => isObject(config[k]));
+  let part = config;
+  let where = '';
+  const types = [config.model_type];
+  // T5Gemma 2 has a text_config within that of its encoder.
+  for (const keys of tower ? [tower[1]] : [halves, TEXT]) {
+    const key = keys.find((k) => isObject(part[k]));
+    if (key === undefined) continue;
+    part = /** @type {Config} */ (part[key]);
+    where += `${key}.`;
+    types.unshift(part.model_type);
+  }
   // Another tower's activation is not the text model's: without a config of its own nothing is known of it.
-  const other = tower ? {} : config;
-  const part = key === undefined ? other : /** @type {Config} */ (config[key]);
-  const types = [part.model_type, config.model_type].filter((t) => typeof t === 'string');
-  return {
-    config: part,
-    types: [...new Set(types)],
-    where: key === undefined ? '' : `${key}.`,
-    isText: !tower,
-  };
+  if (tower && where === '') part = {};
+  const names = types.filter((t) => typeof t === 'string');
+  return { config: part, types: [...new Set(names)], where, isText: !tower };
 }
 
 /**
@@ -113,13 +124,12 @@ export function activationIn(config, where, types, naming, given) {
       const message = `${naming.family}: nothing says which activation; pass { act }`;
       return { act: null, source: 'default', error: new GatedMLPError('ERR_ACTIVATION', message) };
     }
-    if (naming.act) return { act: activationOf(naming.act), source: 'family', error: null };
     return { act: 'silu', source: 'default', error: null };
   }
   const source = where + key;
   try {
     return {
-      act: activationOf(meaning(String(valueAt(config, key)), key, types), `config.json ${source}`),
+      act: activationOf(meaning(config, key, types), `config.json ${source}`),
       source,
       error: null,
     };
@@ -130,15 +140,20 @@ export function activationIn(config, where, types, naming, given) {
 
 /**
  * What a spelling means in its family.
- * @param {string} value
+ * @param {Config} config
  * @param {string} key
  * @param {string[]} types
  */
-function meaning(value, key, types) {
+function meaning(config, key, types) {
+  const value = String(valueAt(config, key));
   if (key === 'feed_forward_proj')
     return value === 'gated-gelu' ? 'gelu_new' : value.replace(/^gated-/, '');
-  // Old configs of Gemma 1 say "gelu" and have always been run with the tanh form.
-  return value === 'gelu' && types.includes('gemma') ? 'gelu_tanh' : value;
+  // jina-bert-v2 says geglu or reglu, and its GELU is the exact one, whatever hidden_act says.
+  if (key === 'feed_forward_type') return value.replace(/glu$/, 'lu');
+  // Old configs of Gemma 1 say "gelu" and have always been run with the tanh form; MPT says beside it which form it is.
+  const tanh =
+    types.includes('gemma') || valueAt(config, 'ffn_config.ffn_act_fn.approximate') === 'tanh';
+  return value === 'gelu' && tanh ? 'gelu_tanh' : value;
 }
 
 /**

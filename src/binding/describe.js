@@ -3,7 +3,7 @@
 
 import { activationIn, configFor, expertCount, widthsOf } from './config.js';
 import { GatedMLPError } from './errors.js';
-import { OTHER_FORMULAS, QUANTISED, VARIANTS } from './families.js';
+import { MOST_SHARING, OTHER_FORMULAS, QUANTISED, VARIANTS } from './families.js';
 import { MOST_EXPERTS, partsOf, shapesOf } from './placement.js';
 
 /** @typedef {import('./scan.js').Group} Group */
@@ -55,9 +55,6 @@ export function describe(group, contents, hints) {
   return Array.from({ length: experts }, (_, expert) => describeOne(group, expert, stacked, hints));
 }
 
-/** More layers than any model has; each is looked for beside every block. */
-const MOST_SHARING = 256;
-
 /**
  * The block of several layers with the adapter of each, in their order.
  * @param {Group} group
@@ -82,17 +79,14 @@ function describeAdapted(group, contents, hints) {
     const [a, b] = [first, second].map((name) => contents.tensors.get(name)?.shape);
     const rank = a?.[0] ?? 0;
     const fits = String([a, b]) === String([rank, mlp.d, 2 * mlp.dFf, rank]);
-    const words = fits
-      ? /^q/.test(`${hints.dtype}`) &&
-        `${group.module}: its adapter is added to the weights, which would be rounded to ${hints.dtype} twice`
-      : `${first} [${a}], ${second} [${b}]: not the adapter of ${group.module}, or not opened with it`;
-    const wrong = words ? unsupported(words) : null;
+    const words = `${first} [${a}], ${second} [${b}]: not the adapter of ${group.module}, or not opened with it`;
+    const wrong = fits ? null : unsupported(words);
     const refusal = mlp.refusal ?? wrong?.message ?? null;
     return {
       ...rest,
       mlp: { ...mlp, refusal },
       error: error ?? wrong,
-      adapter: { product: { first, second, rank } },
+      adapter: { product: [first, second] },
     };
   });
 }
@@ -132,11 +126,13 @@ function describeOne(group, expert, contents, hints) {
     shapes.error || unknownOrder ? [] : partsOf(group, expert, contents, storage, shapes);
   const family = VARIANTS.find((v) => v.types === null || v.types.some((t) => types.includes(t)));
   const variant = family?.of(config, group.layer) ?? null;
-  const scales = family?.scales?.(config);
+  const { gate = 1, output = 1 } = family?.scales?.(config) ?? {};
+  const learned = [`${group.module}.global_scale`].filter(contents.has);
   const naming = family?.act ? { ...group.naming, fixedAct: family.act } : group.naming;
   const activation = activationIn(config, where, types, naming, hints.act);
   const error =
     quantised(group, contents) ??
+    notNumbers(learned, contents) ??
     notPlain(group, contents, types, variant === 'other' ? family : undefined) ??
     storage.error ??
     shapes.error ??
@@ -165,7 +161,7 @@ function describeOne(group, expert, contents, hints) {
     },
     error,
     parts,
-    adapter: scales && (scales.gate !== 1 || scales.output !== 1) ? { scales } : null,
+    adapter: learned.length > 0 || gate !== 1 || output !== 1 ? { gate, output, learned } : null,
   };
 }
 
@@ -187,32 +183,50 @@ function bytesPerElement(name, { tensors }) {
 function storageOf({ naming, module, names }, types, hints) {
   const isFused = 'gateUp' in naming.names;
   if (!isFused) {
-    const unproven =
-      naming.golden === undefined
-        ? unsupported(`${module}: ${naming.family}, which is not supported`)
-        : null;
-    return {
-      fused: null,
-      transposed: hints.transposed ?? naming.transposed ?? false,
-      error: unproven,
-    };
+    return { fused: null, transposed: hints.transposed ?? naming.transposed ?? false, error: null };
   }
-  const order = naming.orders?.find(
+  const order = orderOf(naming, types, module);
+  const fused = hints.fused ?? order?.fused ?? null;
+  const transposed = hints.transposed ?? order?.transposed ?? false;
+  const known = order || (hints.fused !== undefined && hints.transposed !== undefined);
+  if (known) return { fused, transposed, error: null };
+  const whose =
+    types.length > 0 ? `model_type "${types.join('", "')}"` : 'a checkpoint without config.json';
+  const ask = `Pass { fused: 'gate-up' | 'up-gate' | 'interleaved', transposed: boolean } if you know how ${names.gateUp} is stored`;
+  return {
+    fused,
+    transposed,
+    error: unsupported(
+      `${names.gateUp}: of ${whose}, where the order of gate and up is not known. ${ask}`,
+    ),
+  };
+}
+
+/**
+ * How fused matrices of these names are stored, where the table says so.
+ * @param {import('./families.js').Naming} naming
+ * @param {string[]} types
+ * @param {string} module
+ */
+export function orderOf({ orders }, types, module) {
+  return orders?.find(
     (o) =>
       (o.types === null || o.types.some((t) => types.includes(t))) &&
       (!o.where || o.where.test(module)),
   );
-  const fused = hints.fused ?? order?.fused ?? null;
-  const transposed = hints.transposed ?? order?.transposed ?? false;
-  if (hints.fused !== undefined && (order || hints.transposed !== undefined)) {
-    return { fused, transposed, error: null };
+}
+
+/**
+ * @param {string[]} learned scales
+ * @param {Contents} contents
+ */
+function notNumbers(learned, { tensors }) {
+  for (const name of learned) {
+    const { dtype, shape } = tensors.get(name) ?? {};
+    if (String(shape) === '1' && /^B?F\d/.test(String(dtype))) continue;
+    return unsupported(`${name} ${dtype} [${shape}]: not one number, or not opened`);
   }
-  if (order && order.golden !== undefined) return { fused, transposed, error: null };
-  const known = order
-    ? `${naming.family}, which is not supported`
-    : `${types.length > 0 ? `model_type "${types.join('", "')}"` : 'a checkpoint without config.json'}, where the order of gate and up is not known`;
-  const ask = `Pass { fused: 'gate-up' | 'up-gate' | 'interleaved', transposed: boolean } if you know how ${names.gateUp} is stored`;
-  return { fused, transposed, error: unsupported(`${names.gateUp}: of ${known}. ${ask}`) };
+  return null;
 }
 
 /**

@@ -1,6 +1,6 @@
 // The table of families: which tensor names make a gated MLP, which half of a fused matrix is the gate, which way round it
-// is stored, and what must be refused by name. Facts only; scan.js and resolve.js apply them. Adding a family is adding
-// a row here and a golden under fixtures/goldens, made by the family's own class.
+// is stored, and what must be refused by name. Facts only; scan.js and describe.js apply them. Adding a family is adding a row
+// here and a golden under fixtures/goldens, made by the family's own class or published code: a test asks one of every row.
 //
 // The order of a fused matrix never follows from its shape. It is in this table or it must be given by the caller.
 
@@ -12,7 +12,6 @@
  * @property {FusedOrder} fused
  * @property {boolean} [transposed] stored [in, out], as for x @ W
  * @property {RegExp} [where] only below such a prefix
- * @property {string} [golden] a folder of fixtures/goldens/families or family-rows; none: recognised, and refused by name
  */
 /**
  * One way of naming the matrices. Names are relative to the module that holds them.
@@ -24,9 +23,8 @@
  * @property {boolean} [expertsByRows] experts lie one below the other in matrices [experts * dFf, d], down_proj like the
  *   others; the config says how many there are
  * @property {Order[]} [orders] of fused ones
- * @property {'gelu_new' | 'gelu' | 'silu' | null} [act] where the config does not name one; null: it must be given
- * @property {'silu' | 'quick_gelu'} [fixedAct] whatever the config says
- * @property {string} [golden] of separate matrices
+ * @property {null} [act] it must be given where the config does not name one
+ * @property {'silu' | 'gelu_tanh' | 'quick_gelu'} [fixedAct] whatever the config says
  */
 
 /**
@@ -45,8 +43,7 @@ function separate(family, [gate, up, down], more = {}) {
  * A row of fused ones.
  * @param {string} family
  * @param {[gateUp: string, down: string]} names without ".weight"
- * @param {[types: string | null, fused: FusedOrder, golden?: string, more?: Partial<Order>][]} orders model types with
- *   spaces between
+ * @param {[types: string | null, fused: FusedOrder, more?: Partial<Order>][]} orders model types with spaces between
  * @param {Partial<Naming>} more
  * @returns {Naming}
  */
@@ -54,10 +51,9 @@ function fused(family, [gateUp, down], orders, more = {}) {
   return {
     family,
     names: { gateUp: `${gateUp}.weight`, down: `${down}.weight` },
-    orders: orders.map(([types, order, golden, extra]) => ({
+    orders: orders.map(([types, order, extra]) => ({
       types: types?.split(' ') ?? null,
       fused: order,
-      golden,
       ...extra,
     })),
     ...more,
@@ -65,66 +61,58 @@ function fused(family, [gateUp, down], orders, more = {}) {
 }
 
 const TRANSPOSED = { transposed: true };
+const INKLING = 'inkling_mm_model inkling_text';
 
 /** @type {Naming[]} */
 export const NAMINGS = [
-  separate('Llama', ['gate_proj', 'up_proj', 'down_proj'], { golden: 'llama' }),
-  separate('Mixtral, and Llama as published by Meta', ['w1', 'w3', 'w2'], { golden: 'mixtral' }),
-  separate('T5 v1.1', ['wi_0', 'wi_1', 'wo'], { act: null, golden: 't5_gated' }),
-  separate('nomic-bert', ['fc12', 'fc11', 'fc2'], { golden: 'nomic_bert' }),
+  separate('Llama', ['gate_proj', 'up_proj', 'down_proj']),
+  separate('Mixtral, and Llama as published by Meta', ['w1', 'w3', 'w2']),
+  separate('T5 v1.1', ['wi_0', 'wi_1', 'wo'], { act: null }),
+  separate('nomic-bert', ['fc12', 'fc11', 'fc2']),
   separate('Qwen 1', ['w2', 'w1', 'c_proj']),
   separate('EXAONE 3', ['c_fc_0', 'c_fc_1', 'c_proj']),
   separate('Refact', ['linear_1', 'linear_3', 'c_proj']),
   separate('JAIS', ['c_fc2', 'c_fc', 'c_proj'], TRANSPOSED),
   separate('LLaDA', ['ff_proj', 'up_proj', 'ff_out']),
-  separate('Grok 1', ['linear', 'linear_v', 'linear_1'], { act: 'gelu' }),
+  // JAX's gelu, which is the tanh form unless told otherwise.
+  separate('Grok 1', ['linear', 'linear_v', 'linear_1'], { fixedAct: 'gelu_tanh' }),
   {
     family: 'DBRX',
     names: { gate: 'mlp.w1', up: 'mlp.v1', down: 'mlp.w2' },
     types: ['dbrx'],
     expertsByRows: true,
-    golden: 'dbrx',
   },
   fused(
     'Phi-3, GLM-4',
     ['gate_up_proj', 'down_proj'],
     [
       // Up first in spite of its name.
-      ['phi4_multimodal phi4_multimodal_audio', 'up-gate', 'phi4_audio', { where: /audio/ }],
-      ['phi3 phi3_v phi4mm phi4_multimodal', 'gate-up', 'phi3'],
-      ['glm glm4 glm4v glm4v_text glm_ocr glm_ocr_text', 'gate-up', 'glm'],
-      ['minimax_m3_vl minimax_m3_vl_text', 'gate-up', 'minimax_m3_in_memory'],
-      ['zamba2', 'gate-up', 'zamba2'],
+      ['phi4_multimodal phi4_multimodal_audio', 'up-gate', { where: /audio/ }],
+      [
+        'phi3 phi3_v phi4mm phi4_multimodal glm glm4 glm4v glm4v_text glm_ocr glm_ocr_text zamba2 ' +
+          'minimax_m3_vl minimax_m3_vl_text',
+        'gate-up',
+      ],
     ],
   ),
-  fused('ModernBERT', ['Wi', 'Wo'], [['modernbert modernbert-decoder', 'gate-up', 'modernbert']]),
+  fused('Refact', ['gate_up_proj', 'c_proj'], [[null, 'gate-up']]),
+  fused('ModernBERT', ['Wi', 'Wo'], [['modernbert modernbert-decoder', 'gate-up']]),
   fused(
     'stacked experts',
     ['', ''],
     [
-      ['llama4 llama4_text', 'gate-up', 'llama4', TRANSPOSED],
-      ['gpt_oss', 'interleaved', 'gpt_oss', TRANSPOSED],
-      ['gemma4 gemma4_text', 'gate-up', 'gemma4_text'],
-      ['mixtral', 'gate-up', 'mixtral_in_memory'],
-      ['minimax', 'gate-up', 'minimax_in_memory'],
-      ['phimoe', 'gate-up', 'phimoe_in_memory'],
-      ['minimax_m3_vl minimax_m3_vl_text', 'gate-up', 'minimax_m3_in_memory'],
-      ['openai_privacy_filter', 'gate-up', 'openai_privacy_filter', TRANSPOSED],
+      ['llama4 llama4_text openai_privacy_filter', 'gate-up', TRANSPOSED],
+      ['gpt_oss', 'interleaved', TRANSPOSED],
+      ['gemma4 gemma4_text mixtral minimax phimoe minimax_m3_vl minimax_m3_vl_text', 'gate-up'],
     ],
     { names: { gateUp: 'gate_up_proj', down: 'down_proj' } },
   ),
-  fused(
-    'Granite MoE, JetMoE',
-    ['input_linear', 'output_linear'],
-    [[null, 'gate-up', 'granitemoe']],
-  ),
-  fused('GTE', ['up_gate_proj', 'down_proj'], [[null, 'up-gate', 'gte']]),
+  fused('Granite MoE, JetMoE', ['input_linear', 'output_linear'], [[null, 'gate-up']]),
+  fused('GTE', ['up_gate_proj', 'down_proj'], [[null, 'up-gate']]),
   // Its config names the activation of the plain MLP that smaller sizes have.
-  fused('DINOv2 giant', ['weights_in', 'weights_out'], [[null, 'gate-up', 'dinov2']], {
-    fixedAct: 'silu',
-  }),
+  fused('DINOv2 giant', ['weights_in', 'weights_out'], [[null, 'gate-up']], { fixedAct: 'silu' }),
   // Its config names the activation of the shared experts.
-  fused('Aria experts', ['fc1', 'fc2'], [['aria aria_text', 'gate-up', 'aria_text', TRANSPOSED]], {
+  fused('Aria experts', ['fc1', 'fc2'], [['aria aria_text', 'gate-up', TRANSPOSED]], {
     types: ['aria', 'aria_text'],
     fixedAct: 'silu',
   }),
@@ -132,13 +120,12 @@ export const NAMINGS = [
     'Moonshine, Moshi',
     ['fc1', 'fc2'],
     [
-      ['moonshine', 'up-gate', 'moonshine', { where: /decoder/ }],
-      ['moonshine_streaming', 'up-gate', 'moonshine_streaming', { where: /decoder/ }],
-      ['moshi kyutai_speech_to_text', 'gate-up', 'moshi'],
+      ['moonshine moonshine_streaming', 'up-gate', { where: /decoder/ }],
+      ['moshi kyutai_speech_to_text', 'gate-up'],
     ],
     { types: ['moonshine', 'moonshine_streaming', 'moshi', 'kyutai_speech_to_text'] },
   ),
-  fused('CLVP', ['fc1.proj', 'fc2'], [['clvp clvp_encoder', 'up-gate', 'clvp']]),
+  fused('CLVP', ['fc1.proj', 'fc2'], [['clvp clvp_encoder', 'up-gate']]),
   fused('ChatGLM', ['dense_h_to_4h', 'dense_4h_to_h'], [['chatglm', 'gate-up']], {
     types: ['chatglm'],
   }),
@@ -151,8 +138,13 @@ export const NAMINGS = [
   fused('jina-bert-v2 code', ['up_gated_layer', 'down_layer'], [[null, 'up-gate']]),
   fused('ESM-C', ['ffn.1', 'ffn.3'], [[null, 'gate-up']]),
   fused('OpenELM', ['proj_1', 'proj_2'], [['openelm', 'gate-up']], { types: ['openelm'] }),
-  fused('NeoBERT', ['w12', 'w3'], [[null, 'gate-up']]),
+  fused('NeoBERT', ['w12', 'w3'], [[null, 'gate-up']], { fixedAct: 'silu' }),
   fused('Inkling', ['w13_dn', 'w2_md'], [[null, 'interleaved']]),
+  ...['', 'shared_'].map((kind) =>
+    fused('Inkling experts', ['', ''], [[INKLING, 'interleaved']], {
+      names: { gateUp: `${kind}w13_weight`, down: `${kind}w2_weight` },
+    }),
+  ),
 ];
 
 /** What Falcon-H1 multiplies gate and output by. @param {Record<string, unknown>} config */
@@ -195,12 +187,6 @@ export const VARIANTS = [
     scales: multipliersOf,
   },
   {
-    name: 'Inkling',
-    formula: 'the output multiplied by a learned global_scale',
-    types: ['inkling', 'inkling_text', 'inkling_mm_model'],
-    of: () => 'other',
-  },
-  {
     name: 'DeepSeek V4',
     types: ['deepseek_v4'],
     of: ({ swiglu_limit = 10 }) => ({ limit: Number(swiglu_limit) }),
@@ -215,6 +201,9 @@ export const VARIANTS = [
   },
 ];
 
+/** More layers than any model has: adapters of a block are looked for up to here. */
+export const MOST_SHARING = 256;
+
 /**
  * Tensors that tell of another formula whatever the config says, or where there is none: names relative to the MLP's module.
  * @type {{ words: string, marks: string[], unless?: 'adapted' | 'configured' }[]}
@@ -226,10 +215,12 @@ export const OTHER_FORMULAS = [
       (n) => `${n}.weight`,
     ),
   },
-  { words: 'a learned scale of the output', marks: ['global_scale'] },
   {
     words: 'adapters of each layer that shares these weights (pass their { config })',
-    marks: [0, 1, 2, 3].map((i) => `gate_up_proj_adapter_list.${i}.0.weight`),
+    marks: Array.from(
+      { length: MOST_SHARING },
+      (_, i) => `gate_up_proj_adapter_list.${i}.0.weight`,
+    ),
     unless: 'adapted',
   },
   {

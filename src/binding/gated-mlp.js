@@ -123,7 +123,7 @@ export class GatedMLP {
     const home = options.runtime ?? checkpoint.runtime;
     const { adapter } = found;
     const native = nativeDtype(wasmOf(home));
-    const dtype = options.dtype ?? (adapter ? native : heldFor(found.parts, native));
+    const dtype = adapter ? native : (options.dtype ?? heldFor(found.parts, native));
     const preview = found.variant?.sparsity || adapter ? undefined : onGateRows;
     const source = { ...found.source, actSource: found.actSource };
     const mlp = new GatedMLP(
@@ -148,7 +148,8 @@ export class GatedMLP {
               preview(new GatePreview(rows, (x) => mlp.#gates(x, rows)));
           }),
       );
-      if (adapter) await adapt(checkpoint, mlp, adapter, home, Linear, signal);
+      if (adapter)
+        return await adapt(checkpoint, mlp, adapter, home, { GatedMLP, Linear }, options);
     } catch (error) {
       mlp.dispose();
       throw error;
