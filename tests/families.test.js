@@ -217,6 +217,50 @@ test('inkling: the learned scale is read with the matrices, whatever its dtype, 
   }
 });
 
+test('inkling: a scale in another shard than its matrices is opened with them, and a third shard is not', async () => {
+  const module = 'model.llm.layers.0.mlp';
+  const tensors = readSafetensors(`${ROWS}/inkling/model.safetensors`);
+  /** @param {(key: string) => boolean} fits */
+  const shard = (fits) =>
+    Buffer.from(
+      makeSafetensors(
+        Object.fromEntries(
+          [...tensors]
+            .filter(([key]) => fits(key))
+            .map(([key, { dtype, shape, data }]) => [
+              key,
+              { dtype, shape, data: new Uint8Array(data.buffer) },
+            ]),
+        ),
+      ),
+    );
+  const scale = `${module}.global_scale`;
+  const shards = {
+    'a.safetensors': (/** @type {string} */ key) => key.startsWith(module) && key !== scale,
+    'b.safetensors': (/** @type {string} */ key) => key === scale,
+    'c.safetensors': (/** @type {string} */ key) => key.includes('experts'),
+  };
+  const map = Object.fromEntries(
+    [...tensors.keys()].map((key) => [
+      key,
+      Object.entries(shards).find(([, has]) => has(key))?.[0],
+    ]),
+  );
+  for (const [name, has] of Object.entries(shards)) server.files.set(`/split/${name}`, shard(has));
+  const index = JSON.stringify({ weight_map: map });
+  server.files.set('/split/model.safetensors.index.json', Buffer.from(index));
+  server.reset();
+  const mlp = await load('split', { layer: 0 });
+  const io = readSafetensors(`${ROWS}/inkling/mlp_io.safetensors`);
+  assertClose(mlp.forward(values(io, `${module}/x`)), values(io, `${module}/y`), 'y');
+  mlp.dispose();
+  const asked = new Set(server.log.map(({ path }) => path));
+  assert.deepEqual(
+    Object.keys(shards).map((name) => asked.has(`/split/${name}`)),
+    [true, true, false],
+  );
+});
+
 test("zamba2: an MLP whose runtime is not its checkpoint's is adapted there, and an abort before the adapter keeps nothing", async (t) => {
   const double = await float64Runtime();
   t.after(() => double.dispose());

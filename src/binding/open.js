@@ -7,7 +7,7 @@ import { modelTypes } from './config.js';
 import { GatedMLPError } from './errors.js';
 import { wasmOf } from './runtime.js';
 import { PREFIX_BYTES } from './safetensors-table.js';
-import { biasName, findGroups, isSelected } from './scan.js';
+import { findGroups, isSelected } from './scan.js';
 import { Shard } from './shard.js';
 import { locate, segmentsOf } from './source.js';
 import { together } from './stream.js';
@@ -319,15 +319,17 @@ function neededShards({ shardOf }, selection, types) {
     selection.prefix === undefined
   )
     return all;
-  const needed = new Set();
+  const modules = new Set();
   for (const group of findGroups(shardOf.keys(), types)) {
     // A group that is no expert by its name may be a stack of them.
     const mlp = { prefix: group.module, layer: group.layer, expert: group.expert ?? -1 };
-    if (!isSelected(mlp, selection)) continue;
-    for (const name of Object.values(group.names)) {
-      for (const member of [name, biasName(name)])
-        if (shardOf.has(member)) needed.add(shardOf.get(member));
-    }
+    if (isSelected(mlp, selection)) modules.add(group.module);
+  }
+  const needed = new Set();
+  // All that lies below: biases, adapters and scales are as needed as the matrices.
+  for (const [name, shard] of shardOf) {
+    for (let at = name.lastIndexOf('.'); at > 0; at = name.lastIndexOf('.', at - 1))
+      if (modules.has(name.slice(0, at))) needed.add(shard);
   }
   return needed.size === 0 ? all : all.filter((shard) => needed.has(shard));
 }
