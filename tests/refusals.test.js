@@ -290,6 +290,31 @@ test("Phi-4's audio tower is up-first in spite of its name, its text gate-first"
   );
 });
 
+test('the activation of a part of a model is that of its own config, also of a text model within it', async () => {
+  const activation = (/** @type {string} */ name) => ({ hidden_activation: name });
+  const config = {
+    model_type: 'pi0',
+    dit_config: activation('gelu_pytorch_tanh'),
+    vlm_config: { text_config: activation('relu'), ...activation('quick_gelu') },
+    decoder: activation('relu2'),
+    encoder_config: activation('gelu'),
+    vision_config: activation('sigmoid'),
+  };
+  for (const [module, act, source] of [
+    ['model.dit.layers.0.mlp', 'gelu_tanh', 'dit_config.hidden_activation'],
+    ['model.vlm.language_model.layers.0.mlp', 'relu', 'vlm_config.text_config.hidden_activation'],
+    ['model.decoder.layers.0.mlp', 'relu2', 'decoder.hidden_activation'],
+    ['model.encoder.layers.0.mlp', 'gelu', 'encoder_config.hidden_activation'],
+    ['model.encoder.vision_tower.layers.0.mlp', 'sigmoid', 'vision_config.hidden_activation'],
+    ['model.audio.encoder.layers.0.mlp', 'silu', 'default'],
+    ['model.layers.0.mlp', 'silu', 'default'],
+  ]) {
+    const mlp = await load(llamaTensors(module, D, F), config);
+    assert.deepEqual([mlp.act, mlp.source?.actSource], [act, source], module);
+    mlp.dispose();
+  }
+});
+
 test('gate and up never follow from shapes: the order told is the order taken, also where d is 2 dFf', async () => {
   const [d, f] = [8, 4];
   const values = Float32Array.from({ length: 2 * f * d }, (_, i) => i);

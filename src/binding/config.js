@@ -14,8 +14,8 @@ const TOWERS = /** @type {const} */ ([
   [/vision|visual|image/, ['vision_config']],
   [/audio|speech/, ['audio_config', 'speech_config']],
 ]);
-/** Halves of an encoder-decoder that have configs of their own. */
-const HALVES = ['encoder', 'decoder'];
+/** Parts of a model that have configs of their own, under their names or with _config behind. */
+const PARTS = ['encoder', 'decoder', 'vlm', 'dit'];
 /** In order of precedence. */
 const ACTIVATION_KEYS = [
   'feed_forward_type',
@@ -79,12 +79,13 @@ const OWN_WIDTHS = new Set([
 export function configFor(config, module) {
   if (config === null) return { config: {}, types: [], where: '', isText: true };
   const tower = TOWERS.find(([pattern]) => pattern.test(module));
-  const halves = HALVES.filter((half) => new RegExp(`(^|\\.)${half}\\.`).test(module));
+  const parts = PARTS.filter((name) => new RegExp(`(^|\\.)${name}\\.`).test(module));
+  const own = parts.flatMap((name) => [name, `${name}_config`]);
   let part = config;
   let where = '';
   const types = [config.model_type];
   // T5Gemma 2 has a text_config within that of its encoder.
-  for (const keys of tower ? [tower[1]] : [halves, TEXT]) {
+  for (const keys of tower ? [tower[1]] : [own, TEXT]) {
     const key = keys.find((k) => isObject(part[k]));
     if (key === undefined) continue;
     part = /** @type {Config} */ (part[key]);
