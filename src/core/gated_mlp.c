@@ -11,7 +11,7 @@ typedef struct {
     uint64_t bytes;
     real *x;      /* x in groups */
     real *hidden; /* [tokens, d_ff] as A of down, whole panels */
-    real *gates;  /* where the gate is sparse, as all of it has to be known first: its tiles */
+    real *gates;  /* where gates come first: the tiles of all; else NULL */
     gate_statistics *statistics;
     real *gate; /* tiles; `gate` becomes act, then hidden */
     real *up;
@@ -20,15 +20,22 @@ typedef struct {
 
 static const gated_mlp_team ALONE = {.member = 0, .members = 1, .wait = NULL, .barrier = NULL};
 
+/* Whether all gates are projected before any up: where they are sparse, since all have to be known
+ * first; for a few rows, since the weights then are read as one stream, which memory gives faster. */
+static int gates_come_first(const gated_mlp *m, int32_t rows) {
+    return m->sparse || rows <= GEMV_ROWS;
+}
+
 /* The hidden values and gates, which a team shares, and behind them what each member has for itself. */
 static forward_scratch lay_out(const gated_mlp *m, int32_t tokens, const gated_mlp_team *team,
                                void *scratch) {
     const int32_t block = block_rows(tokens);
     const uint64_t rows = (uint64_t)padded_rows(block);
+    const uint64_t units = (uint64_t)panel_count(m->d_ff) * PANEL;
     scratch_cursor cursor = {scratch, 0};
     forward_scratch s = {0};
-    s.hidden = take(&cursor, rows, (uint64_t)panel_count(m->d_ff) * PANEL);
-    s.gates = take(&cursor, rows, m->sparse ? (uint64_t)panel_count(m->d_ff) * PANEL : 0);
+    s.hidden = take(&cursor, rows, units);
+    s.gates = take(&cursor, rows, gates_come_first(m, block) ? units : 0);
     for (int32_t member = 0; member < team->members; member++) {
         forward_scratch own = s;
         own.x = take(&cursor, rows, (uint64_t)panel_count(m->d) * PANEL);
@@ -162,8 +169,10 @@ gated_mlp_status gated_mlp_forward_member(real *y, const real *x, const gated_ml
                                    s.gates, s.statistics};
         const row_block hidden =
             row_block_in(s.hidden, rows, panel_count(m->d_ff) * PANEL, m->down_proj.dtype);
+        if (s.gates != NULL) {
+            units_project_gates(&call, &block, m->sparse ? gate_panels : unit_panels, s.strip);
+        }
         if (m->sparse) {
-            units_project_gates(&call, &block, gate_panels, s.strip);
             wait_for_all(team);
             units_measure_gates(&call, &block);
         }

@@ -37,7 +37,7 @@ INLINE int32_t block_rows(int32_t tokens) {
     return max_i32(1, min_i32(tokens, ROW_BLOCK));
 }
 
-/* Hands out aligned pieces of a scratch buffer. With base NULL it only counts. */
+/* Hands out aligned pieces of a scratch buffer; NULL for nothing. With base NULL it only counts. */
 typedef struct {
     unsigned char *base;
     uint64_t used;
@@ -47,7 +47,7 @@ INLINE real *take(scratch_cursor *cursor, uint64_t rows, uint64_t columns) {
     const uint64_t offset = cursor->used;
     const uint64_t bytes = rows * columns * sizeof(real);
     cursor->used += (bytes + GATED_MLP_ALIGN - 1) / GATED_MLP_ALIGN * GATED_MLP_ALIGN;
-    return cursor->base == NULL ? NULL : (real *)(void *)(cursor->base + offset);
+    return cursor->base == NULL || bytes == 0 ? NULL : (real *)(void *)(cursor->base + offset);
 }
 
 /* Size of what was laid out, 0 where it passes the address space. */

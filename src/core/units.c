@@ -79,7 +79,7 @@ void units_measure_gates(const mlp_call *call, const token_block *block) {
 
 void units_project(real *gate, real *up, const mlp_call *call, const token_block *block,
                    int32_t panel, real *strip) {
-    if (call->mlp->sparse) {
+    if (block->gates != NULL) {
         memcpy(gate, units_tile(block->gates, block, panel),
                (size_t)(block->x.rows * PANEL) * sizeof(real));
     } else {

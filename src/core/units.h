@@ -20,16 +20,16 @@ typedef struct {
 gated_mlp_status mlp_call_begin(mlp_call *call, const gated_mlp *m, int32_t tokens,
                                 const gated_mlp_options *options, const gated_mlp_record *record);
 
-/* The tokens of one row block: the first one's index, x as A, and where the gate is sparse all gates
- * as tiles and what is known of each token's. */
+/* The tokens of one row block: the first one's index, x as A, all gates as tiles where they are
+ * projected before the ups, and where the gate is sparse what is known of each token's. */
 typedef struct {
     int32_t token;
     row_block x;
-    real *gates;
+    real *gates;                 /* or NULL */
     gate_statistics *statistics; /* [rows], or NULL */
 } token_block;
 
-/* Of a sparse MLP: the gates of panels [panels.begin, panels.end); then, when all are there, the
+/* block->gates of panels [panels.begin, panels.end); then, when all are there, a sparse MLP's
  * statistics. */
 void units_project_gates(const mlp_call *call, const token_block *block, column_range panels,
                          real *strip);
