@@ -17,6 +17,7 @@ import {
   parseSafetensors,
   readJson,
   readSafetensors,
+  tensor,
   values,
 } from './helpers/goldens.js';
 import { makeSafetensors } from './helpers/make-safetensors.js';
@@ -309,26 +310,55 @@ const SAME_BODY = new Map([
   ['phi4_multimodal_audio', 'phi4_multimodal'],
 ]);
 
+/** Every group of tensors in the goldens that is a gated MLP, with its config. */
+function* groupsOfGoldens() {
+  for (const { family } of [...goldens, ...rows]) {
+    const bytes = files[`/${family}/config.json`];
+    const config = bytes ? JSON.parse(bytes.toString()) : null;
+    const tensors = parseSafetensors(files[`/${family}/model.safetensors`]);
+    for (const group of findGroups(tensors.keys(), modelTypes(config))) {
+      const { types } = configFor(config, group.module);
+      const order = orderOf(group.naming, types, group.module);
+      yield {
+        ...group,
+        tensors,
+        types,
+        order: order && (group.naming.orders ?? []).indexOf(order),
+      };
+    }
+  }
+}
+
+/** @typedef {import('../src/binding/families.js').Naming} Naming */
+/** @param {Naming} naming @param {number} [order] @param {string} [type] */
+const rowName = ({ family, names }, order = 0, type = '') =>
+  [family, names.down, order, SAME_BODY.get(type) ?? type].join();
+
 test('every row of the table, every order in it and every model type it names has a golden of its own', () => {
   const rest = new Set(
-    NAMINGS.flatMap(({ family, names, orders = [{ types: null }] }) =>
-      orders.flatMap(({ types }, i) =>
-        (types ?? ['']).map((type) => [family, names.down, i, SAME_BODY.get(type) ?? type].join()),
+    NAMINGS.flatMap((naming) =>
+      (naming.orders ?? [{ types: null }]).flatMap(({ types }, order) =>
+        (types ?? ['']).map((type) => rowName(naming, order, type)),
       ),
     ),
   );
-  for (const folder of [...goldens, ...rows].map(({ family }) => family)) {
-    const bytes = files[`/${folder}/config.json`];
-    const config = bytes ? JSON.parse(bytes.toString()) : null;
-    const tensors = parseSafetensors(files[`/${folder}/model.safetensors`]);
-    for (const { naming, module } of findGroups(tensors.keys(), modelTypes(config))) {
-      const { family, names, orders = [] } = naming;
-      const { types } = configFor(config, module);
-      const order = orderOf(naming, types, module);
-      const index = order ? orders.indexOf(order) : 0;
-      for (const type of order?.types ? types : [''])
-        rest.delete([family, names.down, index, type].join());
-    }
+  for (const { naming, order, types } of groupsOfGoldens()) {
+    const named = naming.orders?.[order ?? 0].types;
+    for (const type of named ? types : ['']) rest.delete(rowName(naming, order, type));
+  }
+  assert.deepEqual([...rest], []);
+});
+
+test('every order of a fused matrix has a golden whose d is twice its dFf, where no shape tells halves or axes', () => {
+  const rest = new Set(
+    NAMINGS.flatMap((naming) => (naming.orders ?? []).map((_, order) => rowName(naming, order))),
+  );
+  // Its hidden width is at least two thirds of d.
+  rest.delete(rowName(/** @type {Naming} */ (NAMINGS.find((n) => /DINOv2/.test(n.family)))));
+  for (const { naming, order, names, tensors } of groupsOfGoldens()) {
+    if (order === undefined) continue;
+    const [rows, columns] = tensor(tensors, names.gateUp).shape.slice(-2);
+    if (rows === columns) rest.delete(rowName(naming, order));
   }
   assert.deepEqual([...rest], []);
 });
