@@ -70,22 +70,17 @@ function describeAdapted(group, contents, hints) {
       (k) => `${group.module}.gate_up_proj_adapter_list.${i}.${k}.weight`,
     );
     if (!contents.has(first)) return [];
-    const { error, mlp, ...rest } = describeOne(
-      { ...group, layer, adapted: true },
-      null,
-      contents,
-      hints,
-    );
+    const found = describeOne({ ...group, layer, adapted: true }, null, contents, hints);
+    const { d, dFf } = found.mlp;
     const [a, b] = [first, second].map((name) => contents.tensors.get(name)?.shape);
     const rank = a?.[0] ?? 0;
-    const fits = String([a, b]) === String([rank, mlp.d, 2 * mlp.dFf, rank]);
+    const fits = String([a, b]) === String([rank, d, 2 * dFf, rank]);
     const words = `${first} [${a}], ${second} [${b}]: not the adapter of ${group.module}, or not opened with it`;
-    const wrong = fits ? null : unsupported(words);
-    const refusal = mlp.refusal ?? wrong?.message ?? null;
+    const error = found.error ?? (fits ? null : unsupported(words));
     return {
-      ...rest,
-      mlp: { ...mlp, refusal },
-      error: error ?? wrong,
+      ...found,
+      mlp: { ...found.mlp, refusal: error?.message ?? null },
+      error,
       adapter: { product: [first, second] },
     };
   });
@@ -250,11 +245,13 @@ function quantised({ names, module }, { has }) {
  * @param {string[]} types
  * @param {(typeof VARIANTS)[number] | undefined} other a family whose formula is another
  */
-function notPlain({ module, adapted }, { has }, types, other) {
-  const excuses = { adapted: !!adapted, configured: types.length > 0 };
+function notPlain({ module, names, adapted }, { has }, types, other) {
+  // Separate matrices have no adapters; they may be those of a great many experts.
+  const excuses = { adapted: !names.gateUp || adapted, configured: types.length > 0 };
   for (const { words, marks, unless } of OTHER_FORMULAS) {
+    if (unless && excuses[unless]) continue;
     const mark = marks.find((name) => has(`${module}.${name}`));
-    if (!mark || (unless && excuses[unless])) continue;
+    if (!mark) continue;
     return unsupported(`${module}: ${mark}, ${words}: not the plain formula`);
   }
   return other
