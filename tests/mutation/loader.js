@@ -28,6 +28,7 @@ const HEADER = ['public-reports', 'http', 'checkpoint', 'json-edges', 'safetenso
 
 /** The tests that can miss a validation of a file, those that mostly do first. @type {Record<string, string[]>} */
 const TESTS = {
+  adapters: ['families', 'refusals'],
   arrays: ['validation', 'arrays'],
   budget: NETWORK,
   cache: ['cache', 'public-reports'],
