@@ -1,39 +1,16 @@
 // What is found in a checkpoint: shards, configs, which MLP is meant, widths and activations. What a source may be is in
-// sources.test.js, what is refused by name in refusals.test.js, the families' values in families.test.js.
+// sources.test.js, what is refused by name in refusals.test.js, the families' values in families.test.js and adapters.test.js.
 
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
-import { GatedMLP, openCheckpoint, Runtime } from '../src/binding/index.js';
+import { test } from 'node:test';
+import { GatedMLP } from '../src/binding/index.js';
 import { failure } from './helpers/failure.js';
-import { FaultServer } from './helpers/fault-server.js';
 import { llamaTensors, makeSafetensors } from './helpers/make-safetensors.js';
+import { CONFIG, json, layer, RETRY, single, startLoading } from './helpers/small-checkpoint.js';
 
 /** @typedef {Record<string, import('./helpers/make-safetensors.js').FileTensor>} Tensors */
 
-const RETRY = { baseDelay: 1, maxDelay: 20 };
-const CONFIG = { model_type: 'llama', hidden_act: 'silu', hidden_size: 8, intermediate_size: 12 };
-const layer = (/** @type {number} */ n) => llamaTensors(`model.layers.${n}.mlp`, 8, 12, n + 1);
-const single = makeSafetensors(layer(0), { metadata: { format: 'pt' } });
-const json = (/** @type {unknown} */ value) => Buffer.from(JSON.stringify(value));
-
-/** @type {FaultServer} */
-let server;
-/** @type {Runtime} */
-let runtime;
-
-before(async () => {
-  runtime = await Runtime.create();
-  server = await FaultServer.start({});
-});
-after(() => server.close());
-beforeEach(() => {
-  server.reset();
-  server.files.clear();
-});
-
-/** @param {import('../src/binding/checkpoint.js').CheckpointSource} source @param {import('../src/binding/checkpoint.js').OpenOptions} [options] */
-const open = (source, options = {}) =>
-  openCheckpoint(source, { runtime, retry: RETRY, ...options });
+const { runtime, server, open } = await startLoading();
 
 /** Puts a folder of shards on the server: tensor -> shard by `place`. @param {Tensors} tensors @param {(name: string) => string} place */
 function shard(tensors, place) {

@@ -23,12 +23,12 @@ const SOURCES = [
   'public-reports',
   'faults',
 ];
-const MEANING = ['refusals', 'checkpoint', 'families', 'inspect'];
+const MEANING = ['refusals', 'checkpoint', 'families', 'family-table', 'adapters', 'inspect'];
 const HEADER = ['public-reports', 'http', 'checkpoint', 'json-edges', 'safetensors'];
 
 /** The tests that can miss a validation of a file, those that mostly do first. @type {Record<string, string[]>} */
 const TESTS = {
-  adapters: ['families', 'refusals'],
+  adapters: ['adapters', 'refusals'],
   arrays: ['validation', 'arrays'],
   budget: NETWORK,
   cache: ['cache', 'public-reports'],
