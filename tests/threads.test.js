@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { GatedMLP, PCG32, Runtime } from '../src/binding/index.js';
+import { markedInput, threadsAtWork } from './helpers/team-work.js';
 
 const [D, D_FF] = [96, 200];
 const runtimes = await Promise.all(
@@ -90,13 +91,37 @@ test('forwardAsync gives what forward gives', async () => {
   assert.deepEqual(await three.forwardAsync(x), one.forward(x));
 });
 
-/** A runtime as it is on a page's main thread, which must not wait for others. @param {number} threads */
-async function pageRuntime(threads) {
+/**
+ * A runtime as it is on a page's main thread, which must not wait for others.
+ * @param {number} threads
+ * @param {typeof Runtime} [Class] of another copy of the binding
+ */
+async function pageRuntime(threads, Class = Runtime) {
   Object.assign(globalThis, { document: {} });
   try {
-    return await Runtime.create({ variant: 'simd128', threads });
+    return await Class.create({ variant: 'simd128', threads });
   } finally {
     Reflect.deleteProperty(globalThis, 'document');
+  }
+}
+
+for (const [place, start] of /** @type {const} */ ([
+  ['in Node', (/** @type {number} */ threads) => Runtime.create({ variant: 'simd128', threads })],
+  ['on a page', pageRuntime],
+])) {
+  for (const threads of [2, 3]) {
+    test(`${place}, all of ${threads} threads compute, the one that asks too`, async () => {
+      const runtime = await start(threads);
+      const awake = setInterval(() => {}, 1000);
+      try {
+        const mlp = await layer(runtime);
+        const work = () => mlp.forwardAsync(markedInput(D));
+        assert.equal(await threadsAtWork(runtime.memory, D, threads, work), threads);
+      } finally {
+        clearInterval(awake);
+        runtime.dispose();
+      }
+    });
   }
 }
 
@@ -258,6 +283,28 @@ test('where workers cannot start on memory that was brought there is one thread,
   writeFileSync(join(folder, 'thread-worker.js'), 'throw new Error("refused");');
   const memory = 'memory: new WebAssembly.Memory({ initial: 256, maximum: 320, shared: true })';
   assert.equal(inAnotherProcess('', memory, pathToFileURL(join(folder, '/'))), '1 9600 0');
+});
+
+test('on a page, a thread that never comes holds up nobody, and others have their turn between slices', async (t) => {
+  const folder = deployed(t);
+  const idle = `import { parentPort } from 'node:worker_threads';
+    parentPort.once('message', () => parentPort.postMessage('ready'));`;
+  writeFileSync(join(folder, 'thread-worker.js'), idle);
+  const copy = await import(pathToFileURL(join(folder, 'index.js')).href);
+  const runtime = await pageRuntime(2, copy.Runtime);
+  const mlp = await copy.GatedMLP.create(D, D_FF, { bias: true, rng: new copy.PCG32(4), runtime });
+  // A clock by which every step takes a slice.
+  let milliseconds = 0;
+  t.mock.method(performance, 'now', () => (milliseconds += 10));
+  let [turns, over] = [0, false];
+  const x = values(64 * D);
+  const call = mlp.forwardAsync(x).finally(() => {
+    over = true;
+  });
+  for (; !over; turns++) await new Promise((resolve) => setTimeout(resolve));
+  assert.ok(turns > 3, `${turns} turns`);
+  assert.deepEqual(await call, (await layer(runtimes[0])).forward(x));
+  runtime.dispose();
 });
 
 test('a signal that outlives the start of threads is not listened to any more, and one that has fired ends it', async () => {

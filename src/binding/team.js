@@ -20,6 +20,12 @@ const START_MILLISECONDS = 10_000;
 /** Multiply-adds from which a second thread is woken: some tenths of a millisecond of one thread's work, an estimate. */
 const WORTH_SHARING = 1_500_000;
 
+/** How long a page's main thread computes before the page gets a turn: a third of a frame. */
+const SLICE_MILLISECONDS = 5;
+
+/** What team_help says. */
+const [GO_ON, DONE] = [1, 2];
+
 /** Whether this engine, and this page, let threads share memory. */
 export function canShareMemory() {
   const isolated = globalThis.crossOriginIsolated ?? true;
@@ -95,20 +101,21 @@ export class Team {
    * @returns {number} a gated_mlp_status
    */
   forward(args) {
-    return -this.#wasm.exports.team_forward(...args, this.threads, 1);
+    return this.#wasm.exports.team_forward(...args, this.threads);
   }
 
   /**
-   * A forward done by the workers while this thread goes on; one after the other. What args point at must stay.
+   * The same on a thread that must not be held up; one after the other. It does its part in slices and leaves what lies
+   * between them to the page. What args point at must stay.
    * @param {number[]} args
    * @returns {Promise<number>} a gated_mlp_status
    */
   forwardAsync(args) {
     const turn = this.#last.then(async () => {
       this.#wasm.check();
-      const call = this.#wasm.exports.team_forward(...args, this.threads, 0);
-      if (call > 0) await this.#finished(call);
-      return call > 0 ? 0 : -call;
+      const status = this.#wasm.exports.team_begin(...args, this.threads);
+      if (status === 0) await this.#help();
+      return status;
     });
     this.#last = turn.catch(() => {});
     return turn;
@@ -118,18 +125,29 @@ export class Team {
     for (const worker of this.#workers) worker.terminate();
   }
 
-  /** @param {number} call */
-  async #finished(call) {
-    const { exports, bytes } = this.#wasm;
-    const words = new Int32Array(bytes.buffer);
-    const at = (exports.team_finished() >>> 0) / 4;
-    for (let now = Atomics.load(words, at); now !== call; now = Atomics.load(words, at)) {
+  async #help() {
+    const { exports } = this.#wasm;
+    const at = exports.team_opened() / 4;
+    for (;;) {
+      const words = new Int32Array(this.#wasm.bytes.buffer);
+      const opened = Atomics.load(words, at);
+      const end = performance.now() + SLICE_MILLISECONDS;
+      let state;
+      do state = exports.team_help();
+      while (state === GO_ON && performance.now() < end);
+      if (state === DONE) return;
+      const { waitAsync } = /** @type {any} */ (Atomics);
+      // Not for ever: the runtime may be disposed of meanwhile.
+      await (state === GO_ON || !waitAsync ? nextTask() : waitAsync(words, at, opened, 100).value);
       this.#wasm.check();
-      const waitAsync = /** @type {any} */ (Atomics).waitAsync;
-      if (waitAsync) await waitAsync(words, at, now, 100).value;
-      else await new Promise((resolve) => setTimeout(resolve));
     }
   }
+}
+
+/** A turn for whatever else the thread has to do. */
+function nextTask() {
+  const { scheduler } = /** @type {any} */ (globalThis);
+  return scheduler?.yield?.() ?? new Promise((resolve) => setTimeout(resolve));
 }
 
 /**
@@ -140,25 +158,18 @@ export class Team {
 function startWorker(start, workers) {
   return new Promise((resolve, reject) => {
     const kind = workerClass();
-    if (kind?.node) {
-      // Flags of the process that are about its own program, such as --input-type, would stop the worker's file.
-      const worker = new kind.Worker(new URL('./thread-worker.js', import.meta.url), {
-        execArgv: [],
-      });
-      workers.push(worker);
-      worker.once('message', () => {
-        worker.unref();
-        resolve();
-      });
-      worker.once('error', reject);
-      worker.postMessage(start);
-    } else {
-      const worker = new Worker(new URL('./thread-worker.js', import.meta.url), { type: 'module' });
-      workers.push(worker);
-      worker.addEventListener('message', () => resolve(), { once: true });
-      worker.addEventListener('error', reject);
-      worker.postMessage(start);
-    }
+    // Flags of the process that are about its own program, such as --input-type, would stop the worker's file.
+    const worker = kind?.node
+      ? new kind.Worker(new URL('./thread-worker.js', import.meta.url), { execArgv: [] })
+      : new Worker(new URL('./thread-worker.js', import.meta.url), { type: 'module' });
+    workers.push(worker);
+    const listen = (worker.once ?? worker.addEventListener).bind(worker);
+    listen('message', () => {
+      worker.unref?.();
+      resolve();
+    });
+    listen('error', reject);
+    worker.postMessage(start);
   });
 }
 
@@ -170,14 +181,16 @@ function startWorker(start, workers) {
 async function withinTime(ready, signal) {
   /** @type {() => void} */
   let giveUp = () => {};
-  const failure = new Promise((_, reject) => {
-    giveUp = () => reject(new Error('no thread has started'));
-  });
-  const timer = setTimeout(giveUp, START_MILLISECONDS);
-  signal?.addEventListener('abort', giveUp);
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let timer;
   try {
-    if (signal?.aborted) giveUp();
-    await Promise.race([ready, failure]);
+    await new Promise((resolve, reject) => {
+      giveUp = reject;
+      timer = setTimeout(giveUp, START_MILLISECONDS);
+      signal?.addEventListener('abort', giveUp);
+      if (signal?.aborted) giveUp();
+      ready.then(resolve, reject);
+    });
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', giveUp);

@@ -299,111 +299,147 @@ EXPORT(mlp_forward) gated_mlp_status mlp_forward(real *y, const real *x, const g
 #ifdef __wasm_atomics__
 
 /* The team of a build with shared memory: threads that run instances of this module on one memory, whose statics are
- * therefore one for all. The runtime's own thread is member 0 of a call it waits for; a page's main thread, which must
- * not wait, hands the call to the others and watches `finished`. */
+ * therefore one for all. Thread 0 is the one that uses the runtime. A forward is a job whose steps belong to whoever
+ * takes them first: one that is woken late, or must not wait, holds up nobody. */
 static struct {
-    real *y;
-    const real *x;
-    const gated_mlp *m;
-    int32_t tokens;
-    gated_mlp_options options;
-    const gated_mlp_record *record;
+    gated_mlp_job job;
     void *scratch;
     uint64_t scratch_bytes;
-    int32_t members;
-    int32_t first; /* number of the thread that is member 0 */
-    int32_t call;  /* changes when there is something to do */
-    int32_t
-        arrived; /* of the barrier: members that wait, and the round, which changes when all have come */
-    int32_t round;
-    int32_t finished; /* the last call that is complete */
+    uint32_t first;  /* number of the job's first stage; stages are numbered over all jobs */
+    uint32_t opened; /* the stage that is open, or the one after the job's last when it is done */
+    uint64_t steps_to_take; /* in the low half, of the stage whose number is the high one */
+    int32_t steps;          /* of that stage */
+    int32_t unfinished;     /* of these */
 } team;
 
-/* A look at a word that another thread is about to change is cheaper than being woken; a longer wait is not. */
-#define LOOKS_BEFORE_SLEEP 2000
+#define LOAD(word)         __atomic_load_n(word, __ATOMIC_SEQ_CST)
+#define STORE(word, value) __atomic_store_n(word, value, __ATOMIC_SEQ_CST)
 
-static void wait_while(int32_t *word, int32_t value) {
+/* Some 50 microseconds, about what it takes to be woken. */
+#define LOOKS_BEFORE_SLEEP 100000
+
+/* Looks for a while whether another thread opens a stage. A function of its own, since it is to be optimised by the
+ * engine while team_serve, which never returns, runs on as it began. */
+__attribute__((noinline)) static int is_opened_soon(uint32_t seen) {
     for (int32_t i = 0; i < LOOKS_BEFORE_SLEEP; i++) {
-        if (__atomic_load_n(word, __ATOMIC_SEQ_CST) != value) {
-            return;
+        if (LOAD(&team.opened) != seen) {
+            return 1;
         }
     }
-    while (__atomic_load_n(word, __ATOMIC_SEQ_CST) == value) {
-        __builtin_wasm_memory_atomic_wait32(word, value, -1);
+    return 0;
+}
+
+static void wait_for_stage(uint32_t seen) {
+    if (!is_opened_soon(seen)) {
+        while (LOAD(&team.opened) == seen) {
+            __builtin_wasm_memory_atomic_wait32((int32_t *)&team.opened, (int32_t)seen, -1);
+        }
     }
 }
 
-static void change(int32_t *word, int32_t value) {
-    __atomic_store_n(word, value, __ATOMIC_SEQ_CST);
-    __builtin_wasm_memory_atomic_notify(word, UINT32_MAX);
+static int is_done(uint32_t opened) {
+    return opened - team.first == (uint32_t)team.job.stages;
 }
 
-static void team_wait(void *unused) {
-    (void)unused;
-    const int32_t round = __atomic_load_n(&team.round, __ATOMIC_SEQ_CST);
-    if (__atomic_add_fetch(&team.arrived, 1, __ATOMIC_SEQ_CST) < team.members) {
-        wait_while(&team.round, round);
-        return;
+/* Opens a stage, or the next one that has steps. Only ever called by one thread, when nobody has a step to do; its last
+ * word is `opened`: from then on the job may be followed by another. */
+static void open_stage(uint32_t number) {
+    int32_t steps = 0;
+    while (!is_done(number)) {
+        steps = gated_mlp_job_steps(&team.job, (int32_t)(number - team.first));
+        if (steps > 0) {
+            break;
+        }
+        number++;
     }
-    __atomic_store_n(&team.arrived, 0, __ATOMIC_SEQ_CST);
-    change(&team.round, round + 1);
+    team.steps = steps;
+    STORE(&team.unfinished, steps);
+    STORE(&team.steps_to_take, (uint64_t)number << 32 | (uint32_t)steps);
+    STORE(&team.opened, number);
+    __builtin_wasm_memory_atomic_notify((int32_t *)&team.opened, UINT32_MAX);
 }
 
-static gated_mlp_status team_work(int32_t thread) {
-    const int32_t call = __atomic_load_n(&team.call, __ATOMIC_SEQ_CST);
-    const gated_mlp_team me = {thread - team.first, team.members, team_wait, NULL};
-    const gated_mlp_status status = gated_mlp_forward_member(
-        team.y, team.x, team.m, team.tokens, &team.options, team.record, team.scratch, &me);
-    /* Nobody may still look at the call's fields when the next one is written. */
-    team_wait(NULL);
-    if (me.member == 0) {
-        change(&team.finished, call);
+/* Takes a step and does it; 0 where none is left of the stage. The job stays what it is as long as a step that was
+ * taken is not finished. */
+static int do_step(int32_t thread) {
+    uint64_t left = LOAD(&team.steps_to_take);
+    do {
+        if ((uint32_t)left == 0) {
+            return 0;
+        }
+    } while (!__atomic_compare_exchange_n(&team.steps_to_take, &left, left - 1, 0, __ATOMIC_SEQ_CST,
+                                          __ATOMIC_SEQ_CST));
+    const uint32_t number = (uint32_t)(left >> 32);
+    gated_mlp_job_step(&team.job, (int32_t)(number - team.first), team.steps - (int32_t)left,
+                       thread);
+    if (__atomic_sub_fetch(&team.unfinished, 1, __ATOMIC_SEQ_CST) == 0) {
+        open_stage(number + 1);
     }
-    return status;
+    return 1;
 }
 
 /* What a worker does from its start to its end: `thread` is its number from 1 on. Never returns. */
 EXPORT_THREADS(team_serve) void team_serve(int32_t thread) {
-    for (int32_t seen = 0;;) {
-        wait_while(&team.call, seen);
-        seen = __atomic_load_n(&team.call, __ATOMIC_SEQ_CST);
-        team_work(thread);
+    for (;;) {
+        const uint32_t opened = LOAD(&team.opened);
+        while (do_step(thread)) {
+        }
+        wait_for_stage(opened);
     }
 }
 
-/* Where `finished` lies. */
-EXPORT_THREADS(team_finished) const int32_t *team_finished(void) {
-    return &team.finished;
-}
-
-/* Hands a forward to `threads` threads, the calling one being the first if `with_caller`; then it returns when all is
- * done, else at once: *team_finished() becomes the number of this call, which is returned, when y is complete. The
- * arguments must stay until then. Negative: minus a gated_mlp_status. */
-EXPORT_THREADS(team_forward)
-int32_t team_forward(real *y, const real *x, const gated_mlp *m, int32_t tokens, int32_t unit_begin,
-                     int32_t unit_end, real scale, int32_t accumulate, int32_t threads,
-                     int32_t with_caller) {
-    const int32_t members = with_caller ? threads : threads - 1;
-    const uint64_t bytes = gated_mlp_team_scratch_bytes(m, tokens, members);
+/* Begins a forward for `threads` threads, numbers 0 to threads - 1: the workers are at it from now on. The arguments must
+ * stay until it is done, and another must not begin before. */
+EXPORT_THREADS(team_begin)
+gated_mlp_status team_begin(real *y, const real *x, const gated_mlp *m, int32_t tokens,
+                            int32_t unit_begin, int32_t unit_end, real scale, int32_t accumulate,
+                            int32_t threads) {
+    const uint64_t bytes = gated_mlp_job_scratch_bytes(m, tokens, threads);
     if (bytes > team.scratch_bytes) {
         memory_free(team.scratch);
         team.scratch = memory_alloc(bytes);
         team.scratch_bytes = team.scratch == NULL ? 0 : bytes;
     }
     if (bytes == 0 || bytes > team.scratch_bytes) {
-        return -GATED_MLP_ERR_MEMORY;
+        return GATED_MLP_ERR_MEMORY;
     }
-    team.y = y;
-    team.x = x;
-    team.m = m;
-    team.tokens = tokens;
-    team.options = options_of(unit_begin, unit_end, scale, accumulate, -1, NULL, 0);
-    team.record = NULL;
-    team.members = members;
-    team.first = with_caller ? 0 : 1;
-    const int32_t call = team.call == INT32_MAX ? 1 : team.call + 1;
-    change(&team.call, call);
-    return with_caller ? -(int32_t)team_work(0) : call;
+    const gated_mlp_options options =
+        options_of(unit_begin, unit_end, scale, accumulate, -1, NULL, 0);
+    const gated_mlp_status status =
+        gated_mlp_job_begin(&team.job, y, x, m, tokens, &options, NULL, team.scratch, threads);
+    if (status == GATED_MLP_OK) {
+        team.first = team.opened + 1;
+        open_stage(team.first);
+    }
+    return status;
+}
+
+/* The same, waited for by the calling thread, which is number 0 and does its part. */
+EXPORT_THREADS(team_forward)
+gated_mlp_status team_forward(real *y, const real *x, const gated_mlp *m, int32_t tokens,
+                              int32_t unit_begin, int32_t unit_end, real scale, int32_t accumulate,
+                              int32_t threads) {
+    const gated_mlp_status status =
+        team_begin(y, x, m, tokens, unit_begin, unit_end, scale, accumulate, threads);
+    for (uint32_t opened; !is_done(opened = LOAD(&team.opened)); wait_for_stage(opened)) {
+        while (do_step(0)) {
+        }
+    }
+    return status;
+}
+
+/* The part of thread 0 piece by piece, where that must not wait: does a step, or looks for one for some microseconds.
+ * 0: there is none until *team_opened() changes; 1: go on; 2: the job is done. */
+EXPORT_THREADS(team_help) int32_t team_help(void) {
+    const uint32_t opened = LOAD(&team.opened);
+    if (is_done(opened)) {
+        return 2;
+    }
+    return do_step(0) || is_opened_soon(opened);
+}
+
+EXPORT_THREADS(team_opened) const uint32_t *team_opened(void) {
+    return &team.opened;
 }
 
 #endif

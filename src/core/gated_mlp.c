@@ -1,53 +1,62 @@
 /* Forward of the gated MLP: y = down( act(gate(x)) * up(x) ).
  *
- * Per row block of tokens, two stages. The first goes over panels of hidden units: gate and up of
- * 32 units are computed into tiles, and while these are in L1 the activation and the product are
- * taken, the record is written, and the hidden values are put in the form in which the second
- * stage, down, reads them. Called through exports.c.
+ * Per row block of tokens, two stages, of which a panel is a step. In the first, over hidden units,
+ * gate and up of 32 of them are computed into tiles, and while these are in L1 the activation and the
+ * product are taken, the record is written, and the hidden values are put in the form in which the
+ * second stage, down, reads them. Called through exports.c.
  */
 #include "units.h"
 
+/* A row block's stages, in order; the first only where gates come first. */
+typedef enum { STAGE_GATES, STAGE_HIDDEN, STAGE_DOWN } stage_kind;
+
+/* What a thread has made of a row block's x for itself: the block's first token, or -1. */
 typedef struct {
-    uint64_t bytes;
-    real *x;      /* x in groups */
+    int32_t packed;
+    int32_t measured;
+    row_block x;
+} thread_state;
+
+typedef struct {
     real *hidden; /* [tokens, d_ff] as A of down, whole panels */
     real *gates;  /* where gates come first: the tiles of all; else NULL */
+    thread_state *state;
+    real *x; /* in groups */
     gate_statistics *statistics;
     real *gate; /* tiles; `gate` becomes act, then hidden */
     real *up;
     real *strip;
+    uint64_t bytes; /* up to the end of this thread's */
 } forward_scratch;
-
-static const gated_mlp_team ALONE = {.member = 0, .members = 1, .wait = NULL, .barrier = NULL};
 
 /* Whether all gates are projected before any up: where they are sparse, since all have to be known
  * first; for a few rows, since the weights then are read as one stream, which memory gives faster. */
-static int gates_come_first(const gated_mlp *m, int32_t rows) {
-    return m->sparse || rows <= GEMV_ROWS;
+static int gates_come_first(const gated_mlp *m, int32_t tokens) {
+    return m->sparse || tokens <= GEMV_ROWS;
 }
 
-/* The hidden values and gates, which a team shares, and behind them what each member has for itself. */
-static forward_scratch lay_out(const gated_mlp *m, int32_t tokens, const gated_mlp_team *team,
-                               void *scratch) {
-    const int32_t block = block_rows(tokens);
-    const uint64_t rows = (uint64_t)padded_rows(block);
+static void lay_out_own(forward_scratch *s, scratch_cursor *cursor, const gated_mlp *m,
+                        uint64_t rows) {
+    s->state = (thread_state *)(void *)take(cursor, 1, sizeof(thread_state) / sizeof(real) + 1);
+    s->x = take(cursor, rows, (uint64_t)panel_count(m->d) * PANEL);
+    s->gate = take(cursor, rows, PANEL);
+    s->up = take(cursor, rows, PANEL);
+    s->strip = take(cursor, 1, STRIP_REALS);
+    s->statistics = take_statistics(cursor, m, rows);
+}
+
+/* The hidden values and gates, which all share, and of what each has for itself a thread's. */
+static forward_scratch lay_out(const gated_mlp *m, int32_t tokens, int32_t thread, void *scratch) {
+    const uint64_t rows = (uint64_t)padded_rows(block_rows(tokens));
     const uint64_t units = (uint64_t)panel_count(m->d_ff) * PANEL;
-    scratch_cursor cursor = {scratch, 0};
-    forward_scratch s = {0};
-    s.hidden = take(&cursor, rows, units);
-    s.gates = take(&cursor, rows, gates_come_first(m, block) ? units : 0);
-    for (int32_t member = 0; member < team->members; member++) {
-        forward_scratch own = s;
-        own.x = take(&cursor, rows, (uint64_t)panel_count(m->d) * PANEL);
-        own.gate = take(&cursor, rows, PANEL);
-        own.up = take(&cursor, rows, PANEL);
-        own.strip = take(&cursor, 1, STRIP_REALS);
-        own.statistics = take_statistics(&cursor, m, rows);
-        if (member == team->member) {
-            s = own;
-        }
-    }
-    s.bytes = scratch_total(&cursor);
+    forward_scratch s;
+    scratch_cursor own = {NULL, 0}, all = {scratch, 0};
+    lay_out_own(&s, &own, m, rows);
+    s.hidden = take(&all, rows, units);
+    s.gates = take(&all, rows, gates_come_first(m, tokens) ? units : 0);
+    all.used += (uint64_t)thread * own.used;
+    lay_out_own(&s, &all, m, rows);
+    s.bytes = scratch_total(&all);
     return s;
 }
 
@@ -62,15 +71,14 @@ gated_mlp_options gated_mlp_defaults(const gated_mlp *m) {
 }
 
 uint64_t gated_mlp_forward_scratch_bytes(const gated_mlp *m, int32_t tokens) {
-    return gated_mlp_team_scratch_bytes(m, tokens, 1);
+    return gated_mlp_job_scratch_bytes(m, tokens, 1);
 }
 
-uint64_t gated_mlp_team_scratch_bytes(const gated_mlp *m, int32_t tokens, int32_t members) {
-    if (m->d <= 0 || m->d_ff <= 0 || tokens < 0 || members <= 0) {
+uint64_t gated_mlp_job_scratch_bytes(const gated_mlp *m, int32_t tokens, int32_t threads) {
+    if (m->d <= 0 || m->d_ff <= 0 || tokens < 0 || threads <= 0) {
         return 0;
     }
-    const gated_mlp_team team = {.member = 0, .members = members, .wait = NULL, .barrier = NULL};
-    return lay_out(m, tokens, &team, NULL).bytes;
+    return lay_out(m, tokens, threads - 1, NULL).bytes;
 }
 
 /* record [tokens, d_ff] = the tile's units that are in the slice */
@@ -88,98 +96,148 @@ static void keep(real *record, const real *tile, const mlp_call *call, const tok
     }
 }
 
-/* First stage: hidden = act(gate(x)) * up(x), panels [panels.begin, panels.end) of it. */
+/* hidden = act(gate(x)) * up(x), one panel of it */
 static void forward_hidden(const row_block *hidden, const mlp_call *call, const token_block *block,
-                           column_range panels, const forward_scratch *s) {
+                           int32_t panel, const forward_scratch *s) {
     real *act = s->gate;
-    for (int32_t p = panels.begin; p < panels.end; p++) {
-        units_project(s->gate, s->up, call, block, p, s->strip);
-        keep(call->record.gate, s->gate, call, block, p);
-        vary_ups(s->up, call->mlp, block->x.rows);
-        keep(call->record.up, s->up, call, block, p);
-        units_activate(act, s->gate, call, block, p);
-        keep(call->record.act, act, call, block, p);
-        for (int32_t i = 0; i < hidden->rows * PANEL; i += LANES) {
-            v_store(act + i, v_load(act + i) * v_load(s->up + i));
-        }
-        keep(call->record.hidden, act, call, block, p);
-        units_clear_outside(act, call, block, p);
-        pack_columns(s->hidden, hidden, p * PANEL, act, PANEL, PANEL);
+    units_project(s->gate, s->up, call, block, panel, s->strip);
+    keep(call->record.gate, s->gate, call, block, panel);
+    vary_ups(s->up, call->mlp, block->x.rows);
+    keep(call->record.up, s->up, call, block, panel);
+    units_activate(act, s->gate, call, block, panel);
+    keep(call->record.act, act, call, block, panel);
+    for (int32_t i = 0; i < hidden->rows * PANEL; i += LANES) {
+        v_store(act + i, v_load(act + i) * v_load(s->up + i));
     }
+    keep(call->record.hidden, act, call, block, panel);
+    units_clear_outside(act, call, block, panel);
+    pack_columns(s->hidden, hidden, panel * PANEL, act, PANEL, PANEL);
 }
 
-/* Second stage: y [tokens, d] (+)= scale * down(hidden), panels [panels.begin, panels.end) of
- * its outputs. */
-static void forward_down(real *y, const row_block *hidden, const mlp_call *call,
-                         column_range panels, const forward_scratch *s) {
+/* y [tokens, d] (+)= scale * down(hidden), one panel of its outputs */
+static void forward_down(real *y, const row_block *hidden, const mlp_call *call, int32_t panel,
+                         const forward_scratch *s) {
     const gated_mlp_options *o = &call->options;
     const linear *down = &call->mlp->down_proj;
     const int has_bias = down->bias != NULL && o->unit_begin == 0 && o->unit_end > 0;
-    for (int32_t p = panels.begin; p < panels.end; p++) {
-        const int32_t columns = min_i32(PANEL, down->out_features - p * PANEL);
-        panel_product(s->gate, hidden, down, p, o->unit_begin, o->unit_end, s->strip);
-        if (has_bias) {
-            add_bias(s->gate, down->bias + p * PANEL, hidden->rows, columns);
-        }
-        write_tile(y + p * PANEL, (size_t)down->out_features, s->gate, hidden->rows, columns,
-                   o->scale, o->accumulate);
+    const int32_t columns = min_i32(PANEL, down->out_features - panel * PANEL);
+    panel_product(s->gate, hidden, down, panel, o->unit_begin, o->unit_end, s->strip);
+    if (has_bias) {
+        add_bias(s->gate, down->bias + panel * PANEL, hidden->rows, columns);
     }
+    write_tile(y + panel * PANEL, (size_t)down->out_features, s->gate, hidden->rows, columns,
+               o->scale, o->accumulate);
 }
 
-/* A member's share of the panels in a range. */
-static column_range share(column_range all, const gated_mlp_team *team) {
-    const int64_t count = all.end - all.begin;
-    return (column_range){all.begin + (int32_t)(count * team->member / team->members),
-                          all.begin + (int32_t)(count * (team->member + 1) / team->members)};
+static mlp_call call_of(const gated_mlp_job *job) {
+    return (mlp_call){job->mlp, job->options, job->record};
 }
 
-static void wait_for_all(const gated_mlp_team *team) {
-    if (team->wait != NULL) {
-        team->wait(team->barrier);
+static int32_t stages_per_block(const gated_mlp_job *job) {
+    return gates_come_first(job->mlp, job->tokens) ? 3 : 2;
+}
+
+static stage_kind kind_of(const gated_mlp_job *job, int32_t stage) {
+    const int32_t count = stages_per_block(job);
+    return (stage_kind)(STAGE_DOWN + 1 - count + stage % count);
+}
+
+/* The panels that are a stage's steps. A sparse gate depends on all others, outside the slice too. */
+static column_range panels_of(const mlp_call *call, stage_kind kind) {
+    const gated_mlp *m = call->mlp;
+    if (kind == STAGE_DOWN) {
+        return (column_range){0, panel_count(m->d)};
     }
+    return kind == STAGE_GATES && m->sparse ? (column_range){0, panel_count(m->d_ff)}
+                                            : panels_in_slice(call);
 }
 
-gated_mlp_status gated_mlp_forward(real *y, const real *x, const gated_mlp *m, int32_t tokens,
-                                   const gated_mlp_options *options, const gated_mlp_record *record,
-                                   void *scratch) {
-    return gated_mlp_forward_member(y, x, m, tokens, options, record, scratch, &ALONE);
+/* A row block as this thread sees it; its x is put in order when the thread first comes to it. */
+static token_block token_block_at(const gated_mlp_job *job, int32_t token, int32_t rows,
+                                  const forward_scratch *s) {
+    const gated_mlp *m = job->mlp;
+    if (s->state->packed != token) {
+        const real *x = job->x + (size_t)token * (size_t)m->d;
+        s->state->x = pack_row_block(s->x, x, rows, m->d, m->gate_proj.dtype);
+        s->state->packed = token;
+    }
+    return (token_block){token, s->state->x, s->gates, s->statistics};
 }
 
-gated_mlp_status gated_mlp_forward_member(real *y, const real *x, const gated_mlp *m,
-                                          int32_t tokens, const gated_mlp_options *options,
-                                          const gated_mlp_record *record, void *scratch,
-                                          const gated_mlp_team *team) {
+static void forward_step(const gated_mlp_job *job, const mlp_call *call, int32_t stage,
+                         int32_t step, const forward_scratch *s) {
+    const gated_mlp *m = job->mlp;
+    const stage_kind kind = kind_of(job, stage);
+    const int32_t panel = panels_of(call, kind).begin + step;
+    const int32_t token = stage / stages_per_block(job) * ROW_BLOCK;
+    const int32_t rows = min_i32(ROW_BLOCK, job->tokens - token);
+    const row_block hidden =
+        row_block_in(s->hidden, rows, panel_count(m->d_ff) * PANEL, m->down_proj.dtype);
+    if (kind == STAGE_DOWN) {
+        forward_down(job->y + (size_t)token * (size_t)m->d, &hidden, call, panel, s);
+        return;
+    }
+    const token_block block = token_block_at(job, token, rows, s);
+    if (kind == STAGE_GATES) {
+        units_project_gates(call, &block, (column_range){panel, panel + 1}, s->strip);
+        return;
+    }
+    if (m->sparse && s->state->measured != token) {
+        units_measure_gates(call, &block);
+        s->state->measured = token;
+    }
+    forward_hidden(&hidden, call, &block, panel, s);
+}
+
+gated_mlp_status gated_mlp_job_begin(gated_mlp_job *job, real *y, const real *x, const gated_mlp *m,
+                                     int32_t tokens, const gated_mlp_options *options,
+                                     const gated_mlp_record *record, void *scratch,
+                                     int32_t threads) {
     mlp_call call;
     const gated_mlp_status status = mlp_call_begin(&call, m, tokens, options, record);
     if (status != GATED_MLP_OK) {
         return status;
     }
-    const forward_scratch s = lay_out(m, tokens, team, scratch);
-    if (s.bytes == 0) {
+    if (gated_mlp_job_scratch_bytes(m, tokens, threads) == 0) {
         return GATED_MLP_ERR_OVERFLOW;
     }
-    const column_range unit_panels = share(panels_in_slice(&call), team);
-    const column_range gate_panels = share((column_range){0, panel_count(m->d_ff)}, team);
-    const column_range output_panels = share((column_range){0, panel_count(m->d)}, team);
-    for (int32_t t = 0; t < tokens; t += ROW_BLOCK) {
-        const size_t start = (size_t)t * (size_t)m->d;
-        const int32_t rows = min_i32(ROW_BLOCK, tokens - t);
-        const token_block block = {t,
-                                   pack_row_block(s.x, x + start, rows, m->d, m->gate_proj.dtype),
-                                   s.gates, s.statistics};
-        const row_block hidden =
-            row_block_in(s.hidden, rows, panel_count(m->d_ff) * PANEL, m->down_proj.dtype);
-        if (s.gates != NULL) {
-            units_project_gates(&call, &block, m->sparse ? gate_panels : unit_panels, s.strip);
-        }
-        if (m->sparse) {
-            wait_for_all(team);
-            units_measure_gates(&call, &block);
-        }
-        forward_hidden(&hidden, &call, &block, unit_panels, &s);
-        wait_for_all(team); /* down reads every unit's hidden value */
-        forward_down(y + start, &hidden, &call, output_panels, &s);
-        wait_for_all(team); /* the next block overwrites them, and y may be read */
+    const int32_t blocks = tokens / ROW_BLOCK + (tokens % ROW_BLOCK != 0);
+    *job = (gated_mlp_job){y, x, m, tokens, threads, 0, call.options, call.record, scratch};
+    job->stages = blocks * stages_per_block(job);
+    for (int32_t thread = 0; blocks > 0 && thread < threads; thread++) {
+        *lay_out(m, tokens, thread, scratch).state = (thread_state){.packed = -1, .measured = -1};
     }
     return GATED_MLP_OK;
+}
+
+int32_t gated_mlp_job_steps(const gated_mlp_job *job, int32_t stage) {
+    const mlp_call call = call_of(job);
+    const column_range panels = panels_of(&call, kind_of(job, stage));
+    return panels.end - panels.begin;
+}
+
+void gated_mlp_job_step(const gated_mlp_job *job, int32_t stage, int32_t step, int32_t thread) {
+    const mlp_call call = call_of(job);
+    const forward_scratch s = lay_out(job->mlp, job->tokens, thread, job->scratch);
+    forward_step(job, &call, stage, step, &s);
+}
+
+gated_mlp_status gated_mlp_forward(real *y, const real *x, const gated_mlp *m, int32_t tokens,
+                                   const gated_mlp_options *options, const gated_mlp_record *record,
+                                   void *scratch) {
+    gated_mlp_job job;
+    const gated_mlp_status status =
+        gated_mlp_job_begin(&job, y, x, m, tokens, options, record, scratch, 1);
+    if (status != GATED_MLP_OK || tokens == 0) {
+        return status;
+    }
+    const mlp_call call = call_of(&job);
+    const forward_scratch s = lay_out(m, tokens, 0, scratch);
+    for (int32_t stage = 0; stage < job.stages; stage++) {
+        const int32_t steps = gated_mlp_job_steps(&job, stage);
+        for (int32_t step = 0; step < steps; step++) {
+            forward_step(&job, &call, stage, step, &s);
+        }
+    }
+    return status;
 }

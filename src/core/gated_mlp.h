@@ -243,23 +243,37 @@ gated_mlp_status gated_mlp_forward(real *y, const real *x, const gated_mlp *m, i
                                    const gated_mlp_options *options, const gated_mlp_record *record,
                                    void *scratch);
 
-/* Several threads on one forward. Each member calls gated_mlp_forward_member with the same arguments
- * but its own number; scratch is one buffer of gated_mlp_team_scratch_bytes() for all. wait(barrier)
- * returns when every member has called it; the last one is passed when y is complete. Panels are
- * divided among the members, sums never are: the result is the same to the bit for any number. */
+/* Several threads on one forward, as a job: stages one after the other, each of steps that threads may
+ * take at once, in any order, whoever is free. No sum is divided among threads: the result is the same
+ * to the bit for any number of them.
+ *
+ *     gated_mlp_job_begin(&job, ..., scratch, threads)       scratch: gated_mlp_job_scratch_bytes()
+ *     for each stage from 0 to job.stages - 1:
+ *         each step from 0 to gated_mlp_job_steps(&job, stage) - 1, once, by a thread < threads:
+ *             gated_mlp_job_step(&job, stage, step, thread)
+ *         all of them have returned before the next stage begins
+ *
+ * y is complete after the last stage. What the arguments point at must stay until then. */
 typedef struct {
-    int32_t member; /* 0 <= member < members */
-    int32_t members;
-    void (*wait)(void *barrier); /* may be NULL for a member alone */
-    void *barrier;
-} gated_mlp_team;
+    real *y;
+    const real *x;
+    const gated_mlp *mlp;
+    int32_t tokens;
+    int32_t threads;
+    int32_t stages;
+    gated_mlp_options options;
+    gated_mlp_record record;
+    void *scratch;
+} gated_mlp_job;
 
-uint64_t gated_mlp_team_scratch_bytes(const gated_mlp *m, int32_t tokens, int32_t members);
+uint64_t gated_mlp_job_scratch_bytes(const gated_mlp *m, int32_t tokens, int32_t threads);
 
-gated_mlp_status gated_mlp_forward_member(real *y, const real *x, const gated_mlp *m,
-                                          int32_t tokens, const gated_mlp_options *options,
-                                          const gated_mlp_record *record, void *scratch,
-                                          const gated_mlp_team *team);
+gated_mlp_status gated_mlp_job_begin(gated_mlp_job *job, real *y, const real *x, const gated_mlp *m,
+                                     int32_t tokens, const gated_mlp_options *options,
+                                     const gated_mlp_record *record, void *scratch,
+                                     int32_t threads);
+int32_t gated_mlp_job_steps(const gated_mlp_job *job, int32_t stage);
+void gated_mlp_job_step(const gated_mlp_job *job, int32_t stage, int32_t step, int32_t thread);
 
 /* Backward of exactly the forward that `options` describes (scale included; accumulate has no
  * part in it): a held act is a constant, another activation is differentiated as what it is.

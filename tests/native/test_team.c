@@ -1,5 +1,5 @@
-/* Native test of gated_mlp_forward_member: threads that share a forward give the bits that one gives,
- * whatever their number, with slices and holds, and scratch of exactly the size that was asked for.
+/* Native test of gated_mlp_job: threads that take its steps as they come give the bits that one thread gives, whatever
+ * their number and whoever takes what, with slices and holds, and scratch of exactly the size that was asked for.
  */
 #define _POSIX_C_SOURCE 200809L /* pthread barriers */
 
@@ -9,46 +9,87 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What threads share: the job, and the steps of its stage that nobody has taken yet. */
 typedef struct {
-    const scene *s;
-    real *y;
-    const gated_mlp_record *record;
-    void *scratch;
-    gated_mlp_team team;
-    gated_mlp_status status;
+    gated_mlp_job job;
+    pthread_barrier_t barrier;
+    pthread_mutex_t lock;
+    int32_t left;
+} team;
+
+typedef struct {
+    team *team;
+    int32_t thread;
 } member;
 
-static void barrier_wait(void *barrier) {
-    pthread_barrier_wait(barrier);
+static int32_t take_step(team *t) {
+    pthread_mutex_lock(&t->lock);
+    const int32_t step = t->left > 0 ? --t->left : -1;
+    pthread_mutex_unlock(&t->lock);
+    return step;
 }
 
 static void *run(void *argument) {
-    member *me = argument;
-    me->status = gated_mlp_forward_member(me->y, me->s->x, &me->s->l.mlp, me->s->tokens,
-                                          &me->s->options, me->record, me->scratch, &me->team);
+    const member *me = argument;
+    team *t = me->team;
+    for (int32_t stage = 0; stage < t->job.stages; stage++) {
+        if (me->thread == 0) {
+            t->left = gated_mlp_job_steps(&t->job, stage);
+        }
+        pthread_barrier_wait(&t->barrier);
+        for (int32_t step; (step = take_step(t)) >= 0;) {
+            gated_mlp_job_step(&t->job, stage, step, me->thread);
+        }
+        pthread_barrier_wait(&t->barrier);
+    }
     return NULL;
 }
 
-/* y and record by `members` threads; whether all of them reported success. */
+/* y and record by `members` threads; whether the job could begin. */
 static int forward_by(int32_t members, const scene *s, real *y, const gated_mlp_record *record) {
     pthread_t threads[8];
     member all[8];
-    pthread_barrier_t barrier;
-    pthread_barrier_init(&barrier, NULL, (unsigned)members);
-    void *scratch = need(gated_mlp_team_scratch_bytes(&s->l.mlp, s->tokens, members));
-    for (int32_t i = 0; i < members; i++) {
-        all[i] = (member){
-            s, y, record, scratch, {i, members, barrier_wait, &barrier}, GATED_MLP_ERR_MEMORY};
+    team t = {.left = 0};
+    void *scratch = need(gated_mlp_job_scratch_bytes(&s->l.mlp, s->tokens, members));
+    const int fine = gated_mlp_job_begin(&t.job, y, s->x, &s->l.mlp, s->tokens, &s->options, record,
+                                         scratch, members) == GATED_MLP_OK;
+    pthread_barrier_init(&t.barrier, NULL, (unsigned)members);
+    pthread_mutex_init(&t.lock, NULL);
+    for (int32_t i = 0; fine && i < members; i++) {
+        all[i] = (member){&t, i};
         pthread_create(&threads[i], NULL, run, &all[i]);
     }
-    int fine = 1;
-    for (int32_t i = 0; i < members; i++) {
+    for (int32_t i = 0; fine && i < members; i++) {
         pthread_join(threads[i], NULL);
-        fine = fine && all[i].status == GATED_MLP_OK;
     }
     free(scratch);
-    pthread_barrier_destroy(&barrier);
+    pthread_mutex_destroy(&t.lock);
+    pthread_barrier_destroy(&t.barrier);
     return fine;
+}
+
+/* One thread that takes the steps of every stage from the last to the first, each under another number. */
+static void check_order(int32_t d, int32_t d_ff, int32_t tokens) {
+    enum { THREADS = 3 };
+    scene s;
+    scene_start(&s, d, d_ff, tokens, DTYPE_REAL, ACT_silu, 1, 0);
+    const int64_t n = (int64_t)tokens * d;
+    real *y = filled_reals(n, UNTOUCHED);
+    void *scratch = need(gated_mlp_job_scratch_bytes(&s.l.mlp, tokens, THREADS));
+    gated_mlp_job job = {.stages = 0};
+    const gated_mlp_status status =
+        gated_mlp_job_begin(&job, y, s.x, &s.l.mlp, tokens, &s.options, NULL, scratch, THREADS);
+    for (int32_t stage = 0; stage < job.stages; stage++) {
+        for (int32_t step = gated_mlp_job_steps(&job, stage); step-- > 0;) {
+            gated_mlp_job_step(&job, stage, step, step % THREADS);
+        }
+    }
+    check(status == GATED_MLP_OK && memcmp(y, s.y, (size_t)n * sizeof(real)) == 0,
+          "steps in another order by other threads: the same bits, d %d, d_ff %d, tokens %d",
+          (int)d, (int)d_ff, (int)tokens);
+    free(scratch);
+    free(y);
+    scene_free(&s);
 }
 
 static void check_team(int32_t d, int32_t d_ff, int32_t tokens, int32_t dtype, int sliced) {
@@ -92,7 +133,13 @@ int main(void) {
         check_team(65, 300, 131, DTYPE_REAL, 0);
         check_team(40, 33, 3, DTYPE_BF16, 1);
     }
+    check_order(65, 300, 131);
+    check_order(300, 65, 3);
     const gated_mlp none = {0};
-    check(gated_mlp_team_scratch_bytes(&none, 1, 2) == 0, "no scratch for an MLP of no width");
+    gated_mlp_job job;
+    check(gated_mlp_job_scratch_bytes(&none, 1, 2) == 0, "no scratch for an MLP of no width");
+    check(gated_mlp_job_begin(&job, NULL, NULL, &none, 1, NULL, NULL, NULL, 2) ==
+              GATED_MLP_ERR_SHAPE,
+          "and no job");
     return report();
 }
