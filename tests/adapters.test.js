@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { GatedMLP, openCheckpoint, Runtime } from '../src/binding/index.js';
 import { ROWS, serveFamilies } from './helpers/family-goldens.js';
-import { assertClose, readSafetensors, values } from './helpers/goldens.js';
+import { assertClose, readJson, readSafetensors, values } from './helpers/goldens.js';
 import { makeSafetensors } from './helpers/make-safetensors.js';
 import { float64Runtime } from './helpers/numbers.js';
 
@@ -162,15 +162,47 @@ test("zamba2: an MLP whose runtime is not its checkpoint's is adapted there, and
     mlp.dispose();
   }
   const used = double.bytesUsed;
-  const controller = new AbortController();
-  const aborted = GatedMLP.fromCheckpoint(checkpoint, {
-    layer: 4,
-    runtime: double,
-    signal: controller.signal,
-    onProgress({ received, wanted }) {
-      if (received === wanted) controller.abort(new Error('enough'));
-    },
-  });
-  await assert.rejects(aborted, { message: 'enough' });
-  assert.equal(double.bytesUsed, used);
+  for (const dtype of /** @type {const} */ ([undefined, 'q8_0'])) {
+    const controller = new AbortController();
+    const aborted = GatedMLP.fromCheckpoint(checkpoint, {
+      layer: 4,
+      dtype,
+      runtime: double,
+      signal: controller.signal,
+      onProgress({ received, wanted }) {
+        if (received === wanted) controller.abort(new Error('enough'));
+      },
+    });
+    await assert.rejects(aborted, { message: 'enough' });
+    assert.equal(double.bytesUsed, used);
+  }
+});
+
+test('an adapter of integers is refused, and keeps no memory', async (t) => {
+  const tensors = readSafetensors(`${ROWS}/zamba2/model.safetensors`);
+  const config = readJson(`${ROWS}/zamba2/config.json`);
+  const own = await Runtime.create();
+  t.after(() => own.dispose());
+  const file = (/** @type {string} */ suffix) =>
+    makeSafetensors(
+      Object.fromEntries(
+        [...tensors].map(([name, { dtype, shape, data }]) => [
+          name,
+          {
+            dtype: name.endsWith(suffix) ? 'I32' : dtype,
+            shape,
+            data: new Uint8Array(data.buffer),
+          },
+        ]),
+      ),
+    );
+  (await GatedMLP.fromPretrained(file('?'), { runtime: own, config, layer: 4 })).dispose();
+  const used = own.bytesUsed;
+  for (const which of ['2.0.weight', '2.1.weight']) {
+    await assert.rejects(GatedMLP.fromPretrained(file(which), { runtime: own, config, layer: 4 }), {
+      name: 'GatedMLPError',
+      message: /dtype I32/,
+    });
+    assert.equal(own.bytesUsed, used);
+  }
 });
