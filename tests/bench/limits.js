@@ -1,5 +1,6 @@
 // What this machine and engine can do at most, measured with hand-written wasm: bytes a second out of memory, and
-// float32 operations a second with everything in registers. The stream doubles as the sweep that empties the caches.
+// operations a second with everything in registers, in float32 and in the dot products of integers that wasm has. The
+// stream doubles as the sweep that empties the caches.
 
 import wabtModule from 'wabt';
 import { now } from './clock.js';
@@ -9,16 +10,33 @@ import { median } from './rounds.js';
 const SWEEP_BYTES = 192 * 2 ** 20;
 const PAGE_BYTES = 65536;
 const VECTOR_BYTES = 16;
-const LANES = 4;
 const PEAK_ITERATIONS = 160000;
 const PEAK_STRETCHES = 3;
 const WARM_CALLS = 40;
 const WARM_PART = 50;
 
-/** A multiplication and an addition, spelled for each variant. @type {Record<string, (x: string, y: string, z: string) => string>} */
-const MULTIPLY_ADD = {
-  simd128: (x, y, z) => `(f32x4.add (f32x4.mul ${x} ${y}) ${z})`,
-  relaxed: (x, y, z) => `(f32x4.relaxed_madd ${x} ${y} ${z})`,
+/**
+ * Multiplications and additions of vectors: how each is spelled, and how many operations it does.
+ * @typedef {object} Arithmetic
+ * @property {number} operations
+ * @property {boolean} [relaxed] needs relaxed SIMD
+ * @property {(x: string, y: string, z: string) => string} step
+ */
+
+/** @type {Record<string, Arithmetic>} */
+const ARITHMETIC = {
+  simd128: { operations: 8, step: (x, y, z) => `(f32x4.add (f32x4.mul ${x} ${y}) ${z})` },
+  relaxed: {
+    operations: 8,
+    relaxed: true,
+    step: (x, y, z) => `(f32x4.relaxed_madd ${x} ${y} ${z})`,
+  },
+  dot16: { operations: 16, step: (x, y, z) => `(i32x4.add (i32x4.dot_i16x8_s ${x} ${y}) ${z})` },
+  dot8: {
+    operations: 32,
+    relaxed: true,
+    step: (x, y, z) => `(i32x4.relaxed_dot_i8x16_i7x16_add_s ${x} ${y} ${z})`,
+  },
 };
 
 /**
@@ -52,7 +70,8 @@ export function hasRelaxedSimd() {
  * @typedef {object} Limits rates, each taken over stretches as long as the calls that it is compared with, since
  *   a long stretch meets more disturbance than a short one
  * @property {(stretchBytes: number) => number} stream GB/s, the median over stretches; leaves the caches without anything else
- * @property {Record<string, (stretchMs: number) => number>} peaks GFLOP/s, the same, by variant
+ * @property {Record<string, (stretchMs: number) => number>} peaks 1e9 operations a second, the same: of float32 by variant, and
+ *   of `dot16` (16-bit integers) and `dot8` (8 by 7 bits, relaxed SIMD)
  */
 
 /** @returns {Promise<Limits>} */
@@ -63,16 +82,16 @@ export async function makeLimits() {
   await warm(() => stream(0, SWEEP_BYTES / WARM_PART));
   /** @type {Limits['peaks']} */
   const peaks = {};
-  for (const [variant, multiplyAdd] of Object.entries(MULTIPLY_ADD)) {
-    if (variant === 'relaxed' && !hasRelaxedSimd()) continue;
+  for (const [name, { operations, relaxed, step }] of Object.entries(ARITHMETIC)) {
+    if (relaxed && !hasRelaxedSimd()) continue;
     /** @type {Parameters<typeof peakRate>[0][]} */
     const loops = [];
     for (const { sums, operands } of LOOPS) {
-      const { peak } = await instantiate(peakText(sums, (i) => multiplyAdd(...operands(i))));
+      const { peak } = await instantiate(peakText(sums, (i) => step(...operands(i))));
       await warm(() => peak(PEAK_ITERATIONS / WARM_PART));
-      loops.push({ flops: 2 * LANES * sums, peak });
+      loops.push({ operations: operations * sums, peak });
     }
-    peaks[variant] = (ms) => Math.max(...loops.map((loop) => peakRate(loop, ms)));
+    peaks[name] = (ms) => Math.max(...loops.map((loop) => peakRate(loop, ms)));
   }
   return { stream: (stretchBytes) => streamRate(stream, stretchBytes), peaks };
 }
@@ -90,8 +109,8 @@ function streamRate(stream, stretchBytes) {
   return median(rates);
 }
 
-/** @param {{ flops: number, peak: (iterations: number) => number }} loop @param {number} stretchMs */
-function peakRate({ flops, peak }, stretchMs) {
+/** @param {{ operations: number, peak: (iterations: number) => number }} loop @param {number} stretchMs */
+function peakRate({ operations, peak }, stretchMs) {
   const rates = [];
   for (let i = 0; i < PEAK_STRETCHES; i++) {
     const start = now();
@@ -100,7 +119,7 @@ function peakRate({ flops, peak }, stretchMs) {
       peak(PEAK_ITERATIONS);
       iterations += PEAK_ITERATIONS;
     } while (now() - start < stretchMs);
-    rates.push((iterations * flops) / (now() - start) / 1e6);
+    rates.push((iterations * operations) / (now() - start) / 1e6);
   }
   return median(rates);
 }

@@ -17,7 +17,7 @@ import { WEIGHT_BYTES } from './targets.js';
  * @property {number} gflops
  * @property {number} gbps of weights
  * @property {number} ratio speed over the best float32 peer's
- * @property {number | null} share of the limit that applies, for arithmetic in float32
+ * @property {number | null} share of the limit that applies, where that is known: of a peer's integers it is not
  * @property {number} error
  * @property {number} setupMs
  */
@@ -26,7 +26,7 @@ import { WEIGHT_BYTES } from './targets.js';
  * @property {string} shape
  * @property {number} tokens
  * @property {number} stream GB/s
- * @property {Record<string, number>} peaks GFLOP/s by variant
+ * @property {Record<string, number>} peaks GFLOP/s by kind of arithmetic, as limits.js names them
  * @property {Row[]} rows
  * @property {{ error: number, times: Record<'forward' | 'from a trace' | 'alone', number[]> }} [backward] ms of every round
  */
@@ -47,11 +47,10 @@ export function makeCase({ d, dFf, tokens }, rounds, best) {
     const variant = contestant.variant ?? best;
     const gflops = (2 * weights * tokens) / ms / 1e6;
     const gbps = (weights * WEIGHT_BYTES[contestant.weights]) / ms / 1e6;
-    const share = tokens === 1 ? gbps / stream : gflops / peaks[variant];
     const ours = contestant.ours ?? false;
     const threads = contestant.threads ?? 1;
     const { name, weights: held } = contestant;
-    const limited = tokens === 1 || computesInFloat(held);
+    const peak = arithmeticLimit(peaks, held, variant, ours);
     /** @type {Row} */
     const row = {
       ...{
@@ -68,7 +67,7 @@ export function makeCase({ d, dFf, tokens }, rounds, best) {
         error,
         setupMs,
       },
-      share: limited ? share : null,
+      share: tokens === 1 ? gbps / stream : peak && gflops / peak,
     };
     return row;
   });
@@ -79,11 +78,7 @@ export function makeCase({ d, dFf, tokens }, rounds, best) {
 
 /** @param {Case} one */
 export function caseText({ shape, tokens, stream, peaks, rows }) {
-  const limits = Object.entries(peaks).map(
-    ([variant, peak]) =>
-      `${peak.toFixed(1)} GFLOP/s ${variant === 'relaxed' ? 'relaxed_madd' : 'mul+add'}`,
-  );
-  const head = `${shape}  T=${tokens}${tokens === 1 ? ' cold' : ''}  (limits: ${stream.toFixed(1)} GB/s, ${limits.join(', ')})`;
+  const head = `${shape}  T=${tokens}${tokens === 1 ? ' cold' : ''}  (limits: ${limitsText(stream, peaks)})`;
   const lines = [...rows]
     .sort((a, b) => a.ms - b.ms)
     .map(({ name, ms, gflops, gbps, ratio, share, error, setupMs }) =>
@@ -110,7 +105,33 @@ export function fastest(rows) {
   );
 }
 
-/** Whether weights held so are multiplied in float32, to which the arithmetic limit applies. @param {string} held */
-function computesInFloat(held) {
-  return ['plain', 'f32', 'float32', 'bfloat16', 'float16'].includes(held);
+/** What limits.js measures, in the instructions' own names. @type {Record<string, string>} */
+const PEAK_NAMES = {
+  simd128: 'mul+add',
+  relaxed: 'relaxed_madd',
+  dot16: 'dot_i16x8',
+  dot8: 'relaxed_dot_i8x16_i7x16',
+};
+
+/** @param {number} stream GB/s @param {Record<string, number>} peaks */
+export function limitsText(stream, peaks) {
+  const rates = Object.entries(peaks).map(
+    ([name, peak]) => `${peak.toFixed(0)} ${PEAK_NAMES[name]}`,
+  );
+  return `${stream.toFixed(1)} GB/s; GFLOP/s: ${rates.join(', ')}`;
+}
+
+/**
+ * The peak of the arithmetic with which weights held so can be multiplied at the accuracy that is asked of them, or null.
+ * Q8_0's error leaves inputs of 8 bits no room: two 8-bit products for their halves take the place of one. Q4_1's does.
+ * @param {Record<string, number>} peaks
+ * @param {string} held
+ * @param {Variant} variant
+ * @param {boolean} ours
+ */
+function arithmeticLimit(peaks, held, variant, ours) {
+  if (['plain', 'f32', 'float32', 'bfloat16', 'float16'].includes(held)) return peaks[variant];
+  if (!ours) return null;
+  const dot8 = variant === 'relaxed' ? peaks.dot8 : 0;
+  return Math.max(peaks.dot16, held === 'q8_0' ? dot8 / 2 : dot8);
 }

@@ -2,7 +2,9 @@
 // the median of its runs. Pure but for the versions, which are read from package.json; used by record.js.
 
 import { readFileSync } from 'node:fs';
+import { limitsText } from './report.js';
 import { median } from './rounds.js';
+import { countText, STATUS_TEXT, statusOf } from './verdicts.js';
 
 /** @typedef {import('./report.js').Case} Case */
 /** @typedef {import('./report.js').Row} Row */
@@ -15,7 +17,7 @@ import { median } from './rounds.js';
  * @property {number[]} values
  * @property {number} value
  * @property {number | null} ceiling
- * @property {boolean} met
+ * @property {import('./verdicts.js').Status} status
  * @property {string[]} peers the best ones, where it is over those
  */
 
@@ -31,9 +33,12 @@ export function resultsText(recorded, quick) {
 Written by \`node tests/bench/record.js${quick ? ' --quick' : ''}\`. ${versions()}. [NOTES.md](NOTES.md) says what limits the
 targets that are short, and what is not measured.
 
-"A over B" is B's time over A's, the median of the runs. A floor ("must") that lies above what the run's own limits allow,
-95 % of the stream or 88 % of the arithmetic peak over the best peer's rate (the ceiling), counts as met there; in Chromium
-75 % of a floor does. Cold: the caches are emptied before each call.
+"A over B" is B's time over A's, the median of the runs. The ceiling of a ratio is what the run's own limits allow: 95 % of the
+stream or 88 % of the arithmetic peak, over the rival's rate. A floor ("must") above its ceiling is out of anybody's reach, and
+counts as met for whoever is at the ceiling, not for whoever is under it: both are told apart from what is met outright. The
+peak of q8_0 is that of 16-bit dot products, or half that of relaxed 8-bit ones, whose inputs are too coarse for it one at a
+time; q4_1's is the larger of both. In Chromium 75 % of a floor, or of its ceiling, does. Cold: the caches are emptied before
+each call.
 ${absent}
 ## Targets
 
@@ -57,22 +62,26 @@ function overview(all) {
     const cells = engines.map((each) => {
       const one = each.get(what);
       if (!one) return '';
-      const text = `${one.value.toFixed(2)} (${one.target.must})`;
-      return one.met ? text : `**${text}**`;
+      return marked(one);
     });
     return `| ${[what, ...cells].join(' | ')} |`;
   });
-  const total = all.map(({ runs }) => {
-    const each = summaries(runs);
-    return `${each.filter(({ met }) => met).length} of ${each.length}`;
-  });
-  return `Value (must); those short are in bold.
+  const total = all.map(({ runs }) => countText(summaries(runs).map(({ status }) => status)));
+  return `Value (must); bold: short. Italics: must lies above the ceiling, which is named.
 
 | | ${all.map(({ title }) => title).join(' | ')} |
 |---|${all.map(() => '---|').join('')}
 ${rows.join('\n')}
-| met | ${total.join(' | ')} |
+| of all | ${total.join(' | ')} |
 `;
+}
+
+/** @param {Summary} one */
+function marked({ value, ceiling, status, target: { must } }) {
+  const text = `${value.toFixed(2)} (${must})`;
+  if (status === 'met') return text;
+  if (status === 'short') return `**${text}**`;
+  return `*${text}, ${STATUS_TEXT[status]} of ${ceiling?.toFixed(2)}*`;
 }
 
 /** A target without the variant, which the column says. @param {Verdict} target */
@@ -88,12 +97,11 @@ function summaries(runs) {
     );
     const values = each.map(({ value }) => value);
     const value = median(values);
-    const ceilings = each.flatMap(({ ceiling }) => ceiling ?? []);
-    const floor = median(each.map((verdict) => verdict.floor));
+    const ceilings = each.flatMap((verdict) => verdict.ceiling ?? []);
+    const ceiling = ceilings.length ? median(ceilings) : null;
     return {
-      ...{ target, values, value },
-      ceiling: ceilings.length ? median(ceilings) : null,
-      met: target.most ? value <= floor : value >= floor,
+      ...{ target, values, value, ceiling },
+      status: statusOf({ ...target, value, ceiling }),
       peers: [...new Set(each.flatMap(({ peer }) => peer ?? []))],
     };
   });
@@ -114,14 +122,14 @@ ${cases.map((_, i) => caseTable(runs.map((run) => run.cases[i]))).join('\n')}`;
 /** @param {Summary[]} all */
 function targetTable(all) {
   const rows = all.map(
-    ({ target: { what, must, aim, most }, values, value, ceiling, met, peers }) => {
+    ({ target: { what, must, aim, most }, values, value, ceiling, status, peers }) => {
       const distance = Math.round(100 * ((most ? aim / value : value / aim) - 1));
       const cells = [
         peers.length ? `${what} (${peers.join(', ')})` : what,
         value.toFixed(2),
         values.map((each) => each.toFixed(2)).join(', '),
         must,
-        met ? 'met' : '**short**',
+        status === 'short' ? '**short**' : STATUS_TEXT[status],
         aim,
         `${distance > 0 ? '+' : ''}${distance} %`,
         ceiling?.toFixed(2) ?? '',
@@ -137,17 +145,15 @@ ${rows.join('\n')}
 
 /** @param {Case[]} all one case, of every run */
 function caseTable(all) {
-  const [{ shape, tokens, peaks: variants, rows }] = all;
-  const limits = Object.keys(variants).map(
-    (variant) => `${median(all.map(({ peaks }) => peaks[variant])).toFixed(0)} GFLOP/s ${variant}`,
-  );
-  const stream = median(all.map((one) => one.stream)).toFixed(1);
+  const [{ shape, tokens, peaks: kinds, rows }] = all;
+  const peaks = Object.keys(kinds).map((kind) => [kind, median(all.map((one) => one.peaks[kind]))]);
+  const stream = median(all.map((one) => one.stream));
   const lines = rows
     .map((row) => caseRow(all.flatMap((one) => one.rows.filter(({ name }) => name === row.name))))
     .sort((a, b) => a.ms - b.ms);
   return `### ${shape}, T = ${tokens}${tokens === 1 ? ', cold' : ''}
 
-Limits: ${stream} GB/s, ${limits.join(', ')}.
+Limits: ${limitsText(stream, Object.fromEntries(peaks))}.
 
 | | ms | GFLOP/s | over the best f32 peer | of the limit | error |
 |---|---|---|---|---|---|

@@ -25,10 +25,15 @@ import {
  * @property {number} aim
  * @property {number | null} ceiling the ratio at the reachable share of the limit, where that is known
  * @property {boolean} [most] must and aim are upper bounds
- * @property {number} floor what the value is held against: must, or the ceiling where that is lower, and in a page less
- * @property {boolean} met
+ * @property {number} part of must, and of the ceiling, that counts here: less than 1 in a page
+ * @property {Status} status
  */
-/** @typedef {Omit<Verdict, 'floor' | 'met'>} Comparison */
+/** @typedef {Omit<Verdict, 'part' | 'status'>} Comparison */
+/**
+ * met: at its must, or past it. Where must lies above the ceiling, which nothing on that machine passes: `ceiling` at the
+ * ceiling or past it, `under` it otherwise. short: all else.
+ * @typedef {'met' | 'ceiling' | 'under' | 'short'} Status
+ */
 
 /** @param {Case[]} cases @param {Variant} variant @param {boolean} inPage @returns {Verdict[]} */
 export function verdicts(cases, variant, inPage) {
@@ -48,10 +53,32 @@ export function verdicts(cases, variant, inPage) {
 
 /** @param {Comparison} comparison @param {boolean} inPage @returns {Verdict} */
 function judged(comparison, inPage) {
-  const { value, must, ceiling, most } = comparison;
-  if (most) return { ...comparison, floor: must, met: value <= must };
-  const floor = Math.min(must, ceiling ?? must) * (inPage ? PAGE_SHARE : 1);
-  return { ...comparison, floor, met: value >= floor };
+  const part = inPage && !comparison.most ? PAGE_SHARE : 1;
+  return { ...comparison, part, status: statusOf({ ...comparison, part }) };
+}
+
+/** @param {Pick<Verdict, 'value' | 'must' | 'ceiling' | 'most' | 'part'>} verdict @returns {Status} */
+export function statusOf({ value, must, ceiling, most, part }) {
+  if (most ? value <= must : value >= part * must) return 'met';
+  if (ceiling === null || ceiling >= must) return 'short';
+  return value >= part * ceiling ? 'ceiling' : 'under';
+}
+
+/** How a status reads in a table. */
+export const STATUS_TEXT = {
+  met: 'met',
+  ceiling: 'at the ceiling',
+  under: 'under the ceiling',
+  short: 'short',
+};
+
+/** @param {Status[]} all */
+export function countText(all) {
+  const counts = /** @type {Status[]} */ (Object.keys(STATUS_TEXT)).map(
+    (status) => /** @type {const} */ ([status, all.filter((each) => each === status).length]),
+  );
+  const there = counts.filter(([status, count]) => count > 0 || status === 'met');
+  return there.map(([status, count]) => `${count} ${STATUS_TEXT[status]}`).join(', ');
 }
 
 /** @param {Case} one @param {Variant} variant @param {boolean} inPage @returns {Comparison[]} */
@@ -158,9 +185,9 @@ function backwardVerdicts({ shape, tokens, backward }) {
 
 /** @param {Verdict[]} all */
 export function verdictText(all) {
-  const lines = all.map(({ what, peer, value, must, aim, ceiling, met, most }) =>
+  const lines = all.map(({ what, peer, value, must, aim, ceiling, status, most }) =>
     [
-      (met ? 'met  ' : 'SHORT').padEnd(7),
+      (status === 'short' ? 'SHORT' : STATUS_TEXT[status]).padEnd(18),
       (peer ? `${what} (${peer})` : what).padEnd(62),
       value.toFixed(2).padStart(7),
       must.toFixed(2).padStart(7),
@@ -170,8 +197,8 @@ export function verdictText(all) {
       (ceiling === null ? '' : ceiling.toFixed(2)).padStart(9),
     ].join(''),
   );
-  const titles = `${''.padEnd(69)}  value   must    by    aim     by  ceiling`;
-  return [titles, ...lines].join('\n');
+  const titles = `${''.padEnd(80)}  value   must    by    aim     by  ceiling`;
+  return [titles, ...lines, countText(all.map(({ status }) => status))].join('\n');
 }
 
 /** @param {number} ratio */

@@ -1,0 +1,89 @@
+// The bench's judgement, on measurements made up here: which limit a row is held to, what counts as met and what only as at
+// the ceiling, and that RESULTS.md tells them apart. No times are taken.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { makeCase } from './bench/report.js';
+import { resultsText } from './bench/results.js';
+import { countText, statusOf, verdicts } from './bench/verdicts.js';
+
+const PEAKS = { simd128: 60, relaxed: 64, dot16: 120, dot8: 300 };
+
+/** @param {string} name @param {string} weights @param {object} [rest] */
+const contestant = (name, weights, rest = {}) => ({
+  ...{ name, weights, load: () => Promise.reject(new Error('not run')) },
+  ...rest,
+});
+
+/**
+ * A case of 576x1536 in which each contestant had so many GFLOP/s.
+ * @param {[import('./bench/contestant.js').Contestant, number][]} rates
+ */
+function caseOf(rates) {
+  const size = { d: 576, dFf: 1536, tokens: 16 };
+  const operations = 2 * 3 * size.d * size.dFf * size.tokens;
+  const times = new Map(
+    rates.map(([each, gflops]) => {
+      const call = { run: (/** @type {Float32Array} */ x) => x, dispose() {} };
+      const entry = { contestant: each, call, error: 0, firstMs: 1, setupMs: 1 };
+      return [entry, [operations / gflops / 1e6]];
+    }),
+  );
+  const peaks = Object.fromEntries(Object.entries(PEAKS).map(([name, peak]) => [name, [peak]]));
+  return makeCase(size, { stream: [30], peaks, times }, 'relaxed');
+}
+
+const ours = (/** @type {string} */ weights, /** @type {'simd128' | 'relaxed'} */ variant) =>
+  contestant(`gated-mlp ${weights} ${variant}`, weights, { ours: true, variant });
+
+test('a row is held to the peak of the arithmetic that its accuracy allows', () => {
+  const { rows } = caseOf([
+    [ours('bfloat16', 'simd128'), 30],
+    [ours('bfloat16', 'relaxed'), 32],
+    [ours('q8_0', 'simd128'), 60],
+    [ours('q8_0', 'relaxed'), 75],
+    [ours('q4_1', 'simd128'), 60],
+    [ours('q4_1', 'relaxed'), 75],
+    [contestant('LiteRT int8', 'int8'), 140],
+    [contestant('LiteRT f32', 'f32'), 48],
+  ]);
+  const shares = rows.map(({ share }) => share);
+  assert.deepEqual(shares, [0.5, 0.5, 0.5, 0.5, 0.5, 0.25, null, 0.75]);
+});
+
+test('a floor above the ceiling is met by nobody outright, and told apart from what is short', () => {
+  const status = (/** @type {number} */ value, /** @type {number | null} */ ceiling, part = 1) =>
+    statusOf({ value, must: 1.2, ceiling, part });
+  assert.equal(status(1.2, null), 'met');
+  assert.equal(status(1.2, 1.1), 'met');
+  assert.equal(status(1.19, null), 'short');
+  assert.equal(status(1.19, 1.3), 'short');
+  assert.equal(status(1.1, 1.1), 'ceiling');
+  assert.equal(status(1.09, 1.1), 'under');
+  assert.equal(status(0.9, null, 0.75), 'met');
+  assert.equal(status(0.89, 1, 0.75), 'ceiling');
+  assert.equal(statusOf({ value: 2, must: 2.6, ceiling: null, most: true, part: 1 }), 'met');
+  assert.equal(statusOf({ value: 2.7, must: 2.6, ceiling: null, most: true, part: 1 }), 'short');
+  const counts = countText(['met', 'short', 'met', 'under', 'ceiling']);
+  assert.equal(counts, '2 met, 1 at the ceiling, 1 under the ceiling, 1 short');
+});
+
+test('RESULTS.md says of every target what it came to', () => {
+  const one = caseOf([
+    [ours('q8_0', 'relaxed'), 133],
+    [ours('bfloat16', 'relaxed'), 50],
+    [contestant('LiteRT int8', 'int8'), 140],
+    [contestant('LiteRT f32', 'f32'), 45],
+  ]);
+  const judged = verdicts([one], 'relaxed', false);
+  const [half, byte] = judged;
+  assert.deepEqual([half.status, byte.status], ['short', 'ceiling']);
+  assert.ok(Math.abs(Number(byte.ceiling) - (0.88 * 150) / 140) < 1e-9);
+  const run = { engine: 'E', variant: 'relaxed', clock: 'wall', machine: 'M', cases: [one] };
+  const runs = [{ ...run, verdicts: judged }];
+  const text = resultsText([{ title: 'Engine', threads: 1, runs }], true);
+  assert.match(text, /bfloat16 over the best f32 peer \| \*\*1\.04 \(1\.2\)\*\*/);
+  assert.match(text, /q8_0 over LiteRT int8 \| \*0\.94 \(1\.15\), at the ceiling of 0\.94\*/);
+  assert.match(text, /\| of all \| 0 met, 1 at the ceiling, 1 short \|/);
+  assert.match(text, /64 relaxed_madd, 120 dot_i16x8, 300 relaxed_dot_i8x16_i7x16/);
+});
