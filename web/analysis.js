@@ -3,8 +3,6 @@
 // that they wait until the threshold rests. One question of a kind is under way at a time; while a slider moves, answers
 // in between are skipped. Values of the layer before are dropped at once.
 
-import { recordedGuesses } from './recorded-runs.js';
-
 /** @typedef {import('./scene.js').Scene} Scene */
 /** @typedef {import('./protocol.js').WorkerClient} WorkerClient */
 /** @typedef {import('./protocol.js').EffectMessage} EffectMessage */
@@ -164,15 +162,4 @@ export function actAt({ g, a }, gate) {
   const step = (g[g.length - 1] - g[0]) / (g.length - 1);
   const nearest = Math.round((gate - g[0]) / step);
   return a[Math.max(0, Math.min(a.length - 1, nearest))];
-}
-
-/**
- * @param {import('./recorded-runs.js').RecordedRuns | null} runs
- * @param {import('./state.js').State} state
- * @param {string[]} tokens
- */
-export function guessesFor(runs, { layer, prompt, unit, token, closed }, tokens) {
-  if (unit === null) return null;
-  const place = { prompt, layer, unit, token, next: tokens[token + 1] ?? null };
-  return recordedGuesses(runs, place, closed.includes(unit));
 }

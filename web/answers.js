@@ -16,7 +16,7 @@ export function answersOf(engine) {
     verify: async ({ layer, prompt }) => ({ result: await engine.verify(layer, prompt) }),
     hold: async ({ token, ...held }) => ({ result: engine.shown.hold(token, held) }),
     curves: async ({ token }) => ({ result: engine.shown.curves(token) }),
-    agree: async ({ states }) => ({ result: engine.agree(states) }),
+    agree: async ({ states }) => ({ result: await engine.agree(states) }),
     unit: async ({ token, unit }) => ({ result: engine.shown.unit(token, unit) }),
     gradient: async ({ token, direction }) => {
       const result = engine.shown.gradient(token, direction);

@@ -1,4 +1,4 @@
-// The controls that stand in the markup: layer, prompt, token and sort order, the theme switch, the dialog's button.
+// The controls that stand in the markup: layer, prompt, token and sort order, the theme switch.
 // They hand changes to the page; the function that comes back shows a state on them.
 
 import { COLOUR_KEYS } from './colouring.js';
@@ -25,9 +25,9 @@ function fillSelect(id, options) {
 }
 
 /**
- * @param {{ change: (patch: Partial<State>) => void, openDialog: () => void }} page
+ * @param {(patch: Partial<State>) => void} change
  */
-export function bindControls({ change, openDialog }) {
+export function bindControls(change) {
   const layer = fillSelect(
     'layer-select',
     SHIPPED.layers.map((n) => [String(n), String(n)]),
@@ -99,7 +99,6 @@ export function bindControls({ change, openDialog }) {
     byId('unit-error').textContent = isThere || wanted === '' ? '' : text.noUnit(units);
     if (isThere) change({ unit: Number(wanted), whatIf: null });
   });
-  byId('load-open').addEventListener('click', openDialog);
   bindTheme();
   return show;
 }

@@ -10,8 +10,8 @@ import { GradientField } from './gradient-field.js';
 import { Heatmap } from './heatmap.js';
 import { startInPage } from './in-page.js';
 import { errorInWords } from './load-errors.js';
-import { SHIPPED } from './models.js';
 import { numbersOfPreview, numbersOfTrace, Scene } from './scene.js';
+import { ShippedTexts } from './shipped-texts.js';
 import { formatHash, parseHash } from './state.js';
 import { within } from './state-store.js';
 import { Subject } from './subject.js';
@@ -40,8 +40,7 @@ export class EmbeddedMap {
   #scene = null;
   /** @type {Cell | null} */
   #hover = null;
-  /** @type {{ name: string, tokens: string[] }[]} */
-  #prompts = [];
+  #texts = new ShippedTexts();
   #loads = 0;
   /** The layer on show is the one that is computed with. */
   #isSettled = false;
@@ -120,8 +119,7 @@ export class EmbeddedMap {
   async #start() {
     try {
       await this.#frame.dress();
-      const answer = await fetch(SHIPPED.promptsUrl, { signal: this.#ended.signal });
-      this.#prompts = (await answer.json()).prompts;
+      await this.#texts.fetchTokens(this.#ended.signal);
       this.#recolour();
     } catch (error) {
       this.#fail(error);
@@ -158,7 +156,7 @@ export class EmbeddedMap {
   }
 
   #pieces() {
-    return this.#prompts.find(({ name }) => name === this.#state.prompt)?.tokens ?? [];
+    return this.#texts.tokens(this.#state.prompt);
   }
 
   /** @param {Numbers} numbers */

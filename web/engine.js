@@ -3,13 +3,10 @@
 
 import { GatedMLP, openCheckpoint, Runtime } from '../src/binding/index.js';
 import { sampleActivation } from './act-curve-samples.js';
-import { inputOf, readCapturedStates } from './captured-states.js';
 import { columnNorms } from './definitions.js';
 import { previewer, progressReporter } from './load-reports.js';
 import { hiddenName, layerFile, layerUrl, SHIPPED } from './models.js';
-import { OpenedModel } from './opened-model.js';
 import { wasmUrl } from './places.js';
-import { probeStates } from './probe.js';
 import { FileRecorder } from './recording-fetch.js';
 import { floats, ShownLayer } from './shown-layer.js';
 import { WeightRows } from './weight-rows.js';
@@ -26,10 +23,8 @@ export class Engine {
   #hidden = null;
   /** Layers that are here, by name. @type {Map<string, Layer>} */
   #layers = new Map();
-  /** Models that the reader opened; a source names one by its place here. @type {OpenedModel[]} */
-  #models = [];
-  /** Hidden states that the reader brought, likewise. @type {import('./captured-states.js').CapturedStates[]} */
-  #states = [];
+  /** @type {Promise<import('./brought.js').Brought> | null} */
+  #brought = null;
   #abort = new AbortController();
   /** Sampled activations, by name. @type {Map<string, Promise<Activation>>} */
   #activations = new Map();
@@ -99,11 +94,12 @@ export class Engine {
   /**
    * The output on show against the captured one.
    * @param {number} states
-   * @returns {import('./protocol.js').Agreement | null}
+   * @returns {Promise<import('./protocol.js').Agreement | null>}
    */
-  agree(states) {
-    const reference = this.#states[states].y;
-    return reference === null ? null : this.shown.errorAgainst(reference);
+  async agree(states) {
+    const { shown } = this;
+    const reference = (await this.#ofReader()).output(states);
+    return reference === null ? null : shown.errorAgainst(reference);
   }
 
   /**
@@ -130,20 +126,15 @@ export class Engine {
     this.cancel();
     const { signal } = this.#abort;
     const runtime = await this.runtime();
-    const model = await OpenedModel.open(question, runtime, signal);
-    if (model.checkpoint.mlps.length === 0) throw await model.whyEmpty(runtime);
-    return { model: this.#models.push(model) - 1, mlps: model.summaries(), commit: model.commit };
+    return (await this.#ofReader()).open(question, runtime, signal);
   }
 
   /**
    * Takes captured hidden states in.
    * @param {Blob} file
-   * @returns {Promise<import('./captured-states.js').StatesSummary>}
    */
   async bring(file) {
-    const { states, layer } = await readCapturedStates(file, await this.runtime());
-    const { tokens, d, y } = states;
-    return { states: this.#states.push(states) - 1, tokens, d, hasOutput: y !== null, layer };
+    return (await this.#ofReader()).bring(file, await this.runtime());
   }
 
   /** The one runtime of the page. */
@@ -167,10 +158,19 @@ export class Engine {
   async #statesFor(source) {
     if (source.kind === 'shipped')
       return this.#captured(hiddenName(source.layer, source.prompt, 'x'));
-    const entry = this.#models[source.model].entry(source);
-    return source.kind === 'probe'
-      ? probeStates(entry.d)
-      : inputOf(this.#states[source.states], entry);
+    return (await this.#ofReader()).input(source);
+  }
+
+  /** What the reader brought, and the code for it; where that cannot be fetched it is tried anew the next time. */
+  #ofReader() {
+    this.#brought ??= import('./brought.js').then(
+      ({ Brought }) => new Brought(),
+      (error) => {
+        this.#brought = null;
+        throw error;
+      },
+    );
+    return this.#brought;
   }
 
   /**
@@ -208,14 +208,12 @@ export class Engine {
    * @returns {Promise<Layer>}
    */
   async #load(source, x, runtime, emit, signal) {
-    const shipped = source.kind === 'shipped';
     const recorder = new FileRecorder();
-    const checkpoint = shipped
-      ? await openCheckpoint(layerUrl(source.layer), { fetch: recorder.fetch, signal, runtime })
-      : this.#models[source.model].checkpoint;
-    const entry = shipped ? checkpoint.mlps[0] : this.#models[source.model].entry(source);
-    if (entry === undefined) throw new Error('no gated MLP in this file');
-    const act = (shipped ? null : source.act) ?? entry.act ?? SHIPPED.act;
+    const { checkpoint, entry } =
+      source.kind === 'shipped'
+        ? await shippedLayer(source.layer, { fetch: recorder.fetch, signal, runtime })
+        : (await this.#ofReader()).layer(source);
+    const act = (source.kind === 'shipped' ? null : source.act) ?? entry.act ?? SHIPPED.act;
     const activation = await this.#activation(act, runtime);
     const mlp = await GatedMLP.fromCheckpoint(checkpoint, {
       prefix: entry.prefix,
@@ -231,6 +229,17 @@ export class Engine {
     const norms = columnNorms(down, entry.d, entry.dFf);
     return { mlp, norms, rows: new WeightRows(mlp), digest: recorder.digest() };
   }
+}
+
+/**
+ * @param {number} layer
+ * @param {import('../src/binding/index.js').OpenOptions} options
+ */
+async function shippedLayer(layer, options) {
+  const checkpoint = await openCheckpoint(layerUrl(layer), options);
+  const [entry] = checkpoint.mlps;
+  if (entry === undefined) throw new Error('no gated MLP in this file');
+  return { checkpoint, entry };
 }
 
 /**

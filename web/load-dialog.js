@@ -1,6 +1,6 @@
 // "Load another model": a Hub id, an address or a file in; the list of its gated MLPs out; then one of them, on noise or on
 // captured hidden states. Says what a large load costs before it can be begun, shows progress, can be cancelled. It asks the
-// worker; main.js decides what to do with the chosen layer.
+// worker; load-door.js opens it.
 
 import { byId, el } from './dom.js';
 import { megabytes } from './format.js';
@@ -62,6 +62,7 @@ export class LoadDialog {
   constructor(client, onChoose) {
     this.#client = client;
     this.#onChoose = onChoose;
+    client.on('progress', (progress) => this.#progressed(progress));
     byId('load-form').addEventListener('submit', (event) => {
       event.preventDefault();
       this.#attempt(() => this.#openAddress());
@@ -105,7 +106,7 @@ export class LoadDialog {
   }
 
   /** @param {{ bytes: number, total: number }} progress */
-  progress({ bytes, total }) {
+  #progressed({ bytes, total }) {
     if (!this.#busy || total === 0) return;
     const have = Math.min(bytes, total);
     const seconds = (performance.now() - this.#began) / 1000;
@@ -116,24 +117,21 @@ export class LoadDialog {
     this.#status.textContent = words.progress(megabytes(have), megabytes(total), rate);
   }
 
-  /** Files come by button or are dropped anywhere on the page. */
+  /** Files that were dropped on the page, wherever. @param {File[]} files */
+  takeDropped(files) {
+    if (!this.#dialog.open) this.show();
+    this.#inTurn(() => this.#openFiles(files));
+  }
+
   #takeFiles() {
     const weights = /** @type {HTMLInputElement} */ (byId('load-file'));
     const states = /** @type {HTMLInputElement} */ (byId('load-states'));
-    weights.addEventListener('change', () => this.#inTurn(() => this.#openFiles(weights.files)));
+    weights.addEventListener('change', () =>
+      this.#inTurn(() => this.#openFiles([...(weights.files ?? [])])),
+    );
     states.addEventListener('change', () =>
       this.#inTurn(() => this.#openStates(states.files?.[0] ?? null)),
     );
-    document.addEventListener('dragover', (event) => {
-      if (event.dataTransfer?.types.includes('Files')) event.preventDefault();
-    });
-    document.addEventListener('drop', (event) => {
-      const files = event.dataTransfer?.files;
-      if (files === undefined || files.length === 0) return;
-      event.preventDefault();
-      if (!this.#dialog.open) this.show();
-      this.#inTurn(() => this.#openFiles(files));
-    });
   }
 
   #stop() {
@@ -190,9 +188,8 @@ export class LoadDialog {
     await this.#open(source, this.#url.value.trim(), null);
   }
 
-  /** A .safetensors file, and its config.json if it came along. @param {FileList | null} list */
-  async #openFiles(list) {
-    const files = [...(list ?? [])];
+  /** A .safetensors file, and its config.json if it came along. @param {File[]} files */
+  async #openFiles(files) {
     const file = files.find(({ name }) => name.endsWith('.safetensors'));
     if (file === undefined) throw new Error(words.errors.noWeights);
     const configFile = files.find(({ name }) => name.endsWith('.json'));

@@ -28,6 +28,8 @@ export const loadText = {
   notThere: 'The layer that the link names is not in this model. Choose another one:',
   notLoaded: (/** @type {string} */ model) =>
     `The link shows ${model}, which was not loaded. The gates below are others.`,
+  doorFailed:
+    'What loads another model could not be fetched. Are you offline? Try again when you are not.',
   loadSize: (/** @type {string} */ size) => `Load ${size}`,
   load: 'Load this layer',
   progress: (/** @type {string} */ have, /** @type {string} */ all, /** @type {string} */ rate) =>

@@ -1,7 +1,7 @@
 // The page: asks the worker for what the state names, and hands the views one scene to draw. Every change goes through the
 // state's store, `#point` (the hover) or an answer of the worker, and ends in one `#render` a frame.
 
-import { Analysis, guessesFor } from './analysis.js';
+import { Analysis } from './analysis.js';
 import { Badge, sealOf } from './badge.js';
 import { onSchemeChange } from './colours.js';
 import { bindControls } from './controls.js';
@@ -10,16 +10,16 @@ import { bindExports } from './exports.js';
 import { Frames } from './frames.js';
 import { GradientField } from './gradient-field.js';
 import { LessonDoor } from './lesson-door.js';
-import { LoadDialog } from './load-dialog.js';
+import { LoadDoor } from './load-door.js';
 import { errorInWords } from './load-errors.js';
 import { keyOfLink, NO_MODEL, shownName } from './model-link.js';
-import { SHIPPED } from './models.js';
 import { NoticeLine } from './notice.js';
 import { bindPaper } from './paper.js';
 import { pinned, toggled, unpinned } from './pins.js';
 import { startWorker } from './places.js';
 import { WorkerClient } from './protocol.js';
 import { numbersOfPreview, numbersOfTrace, Scene } from './scene.js';
+import { ShippedTexts } from './shipped-texts.js';
 import { NOTHING_HELD, openingState } from './state.js';
 import { StateStore, within } from './state-store.js';
 import { Subject } from './subject.js';
@@ -30,7 +30,6 @@ import { WholeLayer } from './whole-layer.js';
 /** @typedef {import('./state.js').State} State */
 /** @typedef {import('./scene.js').Cell} Cell */
 /** @typedef {import('./scene.js').Numbers} Numbers */
-/** @typedef {{ name: string, tokens: string[] }} Prompt */
 
 class Page {
   #client = new WorkerClient(startWorker());
@@ -41,11 +40,8 @@ class Page {
   #hover = null;
   /** @type {Scene | null} */
   #scene = null;
-  /** @type {Prompt[]} */
-  #prompts = [];
+  #texts = new ShippedTexts();
   #subject = new Subject();
-  /** @type {import('./recorded-runs.js').RecordedRuns | null} */
-  #recorded = null;
   #analysis = new Analysis(this.#client, () => this.#frames.schedule());
   #gradients = new GradientField(this.#client, () => this.#frames.schedule());
   #wholeLayer = new WholeLayer(this.#client, () => this.#frames.schedule());
@@ -77,18 +73,17 @@ class Page {
     time: (question) => this.#client.request('timing', question),
   });
   #lesson = new LessonDoor(this.#client, (lesson) => this.#change({ lesson }, true));
-  #dialog = new LoadDialog(this.#client, (layer) => this.#showForeign(layer));
+  #door = new LoadDoor(this.#client, {
+    onChoose: (layer) => this.#showForeign(layer),
+    onFail: () => this.#notice.say(text.load.doorFailed),
+  });
 
   constructor() {
     this.#notice.tell(this.#store.notices);
     this.#client.on('preview', (preview) => {
       this.#receive(numbersOfPreview(preview, this.#pieces(preview.tokens), this.#about()));
     });
-    this.#client.on('progress', (progress) => this.#dialog.progress(progress));
-    this.#showControls = bindControls({
-      change: (patch) => this.#change(patch, true),
-      openDialog: () => this.#dialog.show(),
-    });
+    this.#showControls = bindControls((patch) => this.#change(patch, true));
     bindExports(
       () => this.#scene,
       () => this.#wholeLayer.forExport(),
@@ -113,8 +108,7 @@ class Page {
   }
 
   async start() {
-    const answer = await fetch(SHIPPED.promptsUrl);
-    this.#prompts = (await answer.json()).prompts;
+    await this.#texts.fetchTokens();
     const wanted = this.#state;
     if (wanted.model === null) await this.#load();
     else {
@@ -122,8 +116,7 @@ class Page {
       this.#store.state = { ...openingState(), hide: wanted.hide };
       this.#offer(wanted);
     }
-    const runs = await fetch(SHIPPED.whatIfUrl);
-    if (runs.ok) this.#recorded = await runs.json();
+    await this.#texts.fetchRuns();
     this.#frames.schedule();
   }
 
@@ -134,9 +127,10 @@ class Page {
   #offer(wanted) {
     const model = /** @type {string} */ (wanted.model);
     this.#awaited = wanted;
-    this.#dialog.offer({ ...wanted, model }, () => {
+    this.#door.offer({ ...wanted, model }, () => {
       this.#awaited = null;
       this.#notice.say(text.load.notLoaded(shownName(model)));
+      if (this.#asked === '') this.#load();
     });
   }
 
@@ -211,7 +205,7 @@ class Page {
 
   /** @param {number} tokens */
   #pieces(tokens) {
-    return this.#subject.pieces(tokens, this.#promptTokens());
+    return this.#subject.pieces(tokens, this.#texts.tokens(this.#state.prompt));
   }
 
   /** @param {Numbers} numbers */
@@ -294,16 +288,8 @@ class Page {
     this.#scene = scene;
     if (maySend) this.#analysis.follow(scene);
     const { results } = this.#analysis;
-    this.#views.draw(scene, { layer, results, guesses: this.#guesses() });
-  }
-
-  #guesses() {
-    if (this.#numbers?.origin !== 'shipped') return null;
-    return guessesFor(this.#recorded, this.#state, this.#promptTokens());
-  }
-
-  #promptTokens() {
-    return this.#prompts.find(({ name }) => name === this.#state.prompt)?.tokens ?? [];
+    const guesses = scene.isShipped ? this.#texts.guesses(this.#state) : null;
+    this.#views.draw(scene, { layer, results, guesses });
   }
 }
 

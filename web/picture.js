@@ -1,5 +1,5 @@
 // The map and the tile as one PNG, with a legend and a caption under them, so that the picture says by itself what it shows.
-// exports.js writes the caption and saves the file.
+// export-files.js writes the caption.
 
 import { text } from './text.js';
 

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
 import { openTab, servePage, settledBadge, startPage } from '../helpers/browser.js';
+import { pressLoad } from '../helpers/load-dialog.js';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const { browser, site } = await startPage();
@@ -48,7 +49,7 @@ const STATES = {
   },
   'an error in the load dialog': {
     act: async (tab) => {
-      await tab.click('#load-open');
+      await pressLoad(tab);
       await tab.fill('#load-url', `${site.address}fixtures/no-such-file.safetensors`);
       await tab.keyboard.press('Enter');
       await tab.locator('#load-error').filter({ hasText: '404' }).waitFor();
@@ -56,7 +57,7 @@ const STATES = {
   },
   'a model opened, its layers to choose from': {
     act: async (tab) => {
-      await tab.click('#load-open');
+      await pressLoad(tab);
       await tab.click('#load-more summary');
       await tab.fill('#load-url', `${site.address}tests/browser/capture/model.safetensors`);
       await tab.keyboard.press('Enter');

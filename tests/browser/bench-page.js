@@ -7,6 +7,7 @@ import { availableParallelism, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildSite } from '../../web/bundle/build-site.js';
 import { launchBrowser, openTab, servePage, settledBadge } from '../helpers/browser.js';
+import { pressLoad } from '../helpers/load-dialog.js';
 import { makeSafetensors } from '../helpers/make-safetensors.js';
 import { startStaticHost } from '../helpers/static-host.js';
 
@@ -183,7 +184,7 @@ async function benchSize(browser, page, size) {
   if (size.dFf === 1536) await longestTask(browser, tab, 'first view', open);
   else await open();
   const cells = `${TOKENS} x ${size.dFf}`;
-  await tab.click('#load-open');
+  await pressLoad(tab);
   await tab.setInputFiles('#load-file', join(folder, `${size.dFf}.safetensors`));
   await tab.setInputFiles('#load-states', join(folder, `${size.dFf}-x.safetensors`));
   await tab

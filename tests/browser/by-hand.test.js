@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { addressOf, eventually, openChecked, startPage } from '../helpers/browser.js';
+import { pressLoad } from '../helpers/load-dialog.js';
 
 const expected = JSON.parse(readFileSync(new URL('./expected.json', import.meta.url), 'utf8'));
 const { browser, site } = await startPage();
@@ -134,7 +135,7 @@ test('Ctrl+Z and Ctrl+Shift+Z go through what was closed, but not while somebody
   // In a field the keys are the field's; in a dialog there is nothing to undo.
   await tab.locator('#unit-box').focus();
   await tab.keyboard.press('Control+z');
-  await tab.click('#load-open');
+  await pressLoad(tab);
   await tab.locator('#load-close').focus();
   await tab.keyboard.press('Control+z');
   await tab.keyboard.press('Escape');

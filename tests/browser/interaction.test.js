@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { addressOf, openTab, settledBadge, startPage } from '../helpers/browser.js';
+import { addressOf, openChecked, settledBadge, startPage } from '../helpers/browser.js';
 
 const expected = JSON.parse(readFileSync(new URL('./expected.json', import.meta.url), 'utf8'));
 /** The page shows three digits, and two of a share. */
@@ -14,12 +14,7 @@ const SHOWN_SHARE = 0.051;
 const { browser, site } = await startPage();
 
 /** @param {string} hash @param {import('playwright-core').BrowserContextOptions} [options] */
-async function opened(hash, options) {
-  const { tab, complaints } = await openTab(browser, options);
-  await tab.goto(`${site.page}${hash}`);
-  assert.equal((await settledBadge(tab)).state, 'ok');
-  return { tab, complaints };
-}
+const opened = (hash, options) => openChecked(browser, `${site.page}${hash}`, options);
 
 /** A number as the page writes it. @param {string | null} shown */
 const parse = (shown) =>

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { eventually, openTab, startPage } from '../helpers/browser.js';
+import { pressLoad } from '../helpers/load-dialog.js';
 
 /** @typedef {import('playwright-core').Page} Page */
 const CAPTURE = fileURLToPath(new URL('./capture/', import.meta.url));
@@ -18,7 +19,7 @@ async function withOwnModel() {
   const { tab, complaints } = await openTab(browser);
   await tab.goto(site.page);
   await checked(tab, 'all 45 tokens');
-  await tab.click('#load-open');
+  await pressLoad(tab);
   await tab.setInputFiles('#load-file', [`${CAPTURE}model.safetensors`, `${CAPTURE}config.json`]);
   await tab.locator('#load-status').filter({ hasText: '2 gated MLPs' }).waitFor();
   await tab.setInputFiles('#load-states', `${CAPTURE}hidden.safetensors`);

@@ -387,7 +387,6 @@ test('the lesson costs the first view nothing but its stylesheet', async () => {
   await tab.locator('#cost').filter({ hasText: '%' }).waitFor({ timeout: 60_000 });
   const asked = fresh.requests.map(({ url }) => url).filter((url) => /lesson/.test(url));
   assert.deepEqual(asked.map((url) => url.split('/').pop()).sort(), [
-    'lesson-bench.js',
     'lesson-door.js',
     'lesson.css',
   ]);

@@ -5,20 +5,18 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { openTab, settledBadge, startPage } from '../helpers/browser.js';
+import { openChecked, settledBadge, startPage } from '../helpers/browser.js';
+import { pressLoad } from '../helpers/load-dialog.js';
 
 const CAPTURE = fileURLToPath(new URL('./capture/', import.meta.url));
 const expected = JSON.parse(readFileSync(new URL('./expected.json', import.meta.url), 'utf8'));
 const { browser, site } = await startPage();
 
 /** @param {string} hash */
-async function opened(hash) {
-  const { tab, complaints } = await openTab(browser);
-  await tab.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  await tab.goto(`${site.page}${hash}`);
-  assert.equal((await settledBadge(tab)).state, 'ok');
-  return { tab, complaints };
-}
+const opened = (hash) =>
+  openChecked(browser, `${site.page}${hash}`, {
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
 
 /** @param {import('playwright-core').Page} tab @param {string} button */
 async function download(tab, button) {
@@ -116,7 +114,7 @@ test('JSON has the pinned gate in numbers, and every file says that it was saved
 
 test('what leaves the page of a loaded model names no place of SmolLM2', async () => {
   const { tab } = await opened('');
-  await tab.click('#load-open');
+  await pressLoad(tab);
   await tab.setInputFiles('#load-file', [`${CAPTURE}model.safetensors`, `${CAPTURE}config.json`]);
   await tab.click('#load-layer');
   await tab.locator('#load-dialog').waitFor({ state: 'hidden' });

@@ -3,11 +3,19 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { eventually, settledBadge, startPage } from '../helpers/browser.js';
+import { eventually, settledBadge } from '../helpers/browser.js';
 import { FaultServer } from '../helpers/fault-server.js';
-import { ask, CORS, errorOf, loadChosen, openDialog } from '../helpers/load-dialog.js';
+import {
+  ask,
+  CORS,
+  errorOf,
+  loadChosen,
+  openDialog,
+  pressLoad,
+  startPageAndServer,
+} from '../helpers/load-dialog.js';
 import { llamaTensors, makeSafetensors } from '../helpers/make-safetensors.js';
 
 const CAPTURE = fileURLToPath(new URL('./capture/', import.meta.url));
@@ -18,7 +26,7 @@ const medium = makeSafetensors(zeros('model.layers.0.mlp', 600, 1000));
 /** 60 MB of them. */
 const large = makeSafetensors(zeros('model.layers.0.mlp', 1000, 5000));
 
-const server = await FaultServer.start({
+const { server, browser, site } = await startPageAndServer({
   '/small.safetensors': small,
   '/large.safetensors': large,
   '/medium.safetensors': medium,
@@ -42,12 +50,6 @@ const server = await FaultServer.start({
       data: new Uint8Array(736),
     },
   }),
-});
-const { browser, site } = await startPage();
-after(() => server.close());
-beforeEach(() => {
-  server.reset();
-  server.headers = { ...CORS };
 });
 
 /** @param {string} prefix @param {number} d @param {number} dFf */
@@ -178,7 +180,7 @@ test('kept weights are not fetched twice, are counted, and can be forgotten', as
   await tab.locator('#load-offer').waitFor();
   await tab.keyboard.press('Escape');
   await settledBadge(tab);
-  await tab.click('#load-open');
+  await pressLoad(tab);
   await tab.click('#load-more summary');
   await tab.locator('#load-kept').filter({ hasText: '7.2 MB kept' }).waitFor();
   await tab.check('#load-keep');
@@ -186,7 +188,7 @@ test('kept weights are not fetched twice, are counted, and can be forgotten', as
   await ask(tab, `${server.origin}/medium.safetensors`);
   await loadChosen(tab);
   assert.ok(server.sent - before < 200_000, `${server.sent - before} bytes again`);
-  await tab.click('#load-open');
+  await pressLoad(tab);
   await tab.click('#load-forget');
   await tab.locator('#load-kept').filter({ hasText: 'nothing kept' }).waitFor();
   await tab.context().close();

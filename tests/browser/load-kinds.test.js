@@ -3,11 +3,18 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { eventually, settledBadge, startPage } from '../helpers/browser.js';
-import { FaultServer } from '../helpers/fault-server.js';
-import { ask, CORS, errorOf, loadChosen, openDialog } from '../helpers/load-dialog.js';
+import { eventually, settledBadge } from '../helpers/browser.js';
+import {
+  ask,
+  CORS,
+  errorOf,
+  loadChosen,
+  openDialog,
+  pressLoad,
+  startPageAndServer,
+} from '../helpers/load-dialog.js';
 import { llamaTensors, makeSafetensors } from '../helpers/make-safetensors.js';
 
 /** @typedef {import('playwright-core').Page} Page */
@@ -26,7 +33,7 @@ const json = (/** @type {unknown} */ value) => JSON.stringify(value);
 /** @param {string} name @param {string} file */
 const family = (name, file) => readFileSync(`${FAMILIES}${name}/${file}`);
 
-const server = await FaultServer.start({
+const { server, browser, site } = await startPageAndServer({
   '/mixtral/model.safetensors': family('mixtral', 'model.safetensors'),
   '/mixtral/config.json': family('mixtral', 'config.json'),
   '/gpt-oss/model.safetensors': family('gpt_oss', 'model.safetensors'),
@@ -53,12 +60,6 @@ const server = await FaultServer.start({
     ...withoutUp,
     'model.layers.0.mlp.up_projection.weight': up,
   }),
-});
-const { browser, site } = await startPage();
-after(() => server.close());
-beforeEach(() => {
-  server.reset();
-  server.headers = { ...CORS };
 });
 
 const opened = async () => (await openDialog(browser, site)).tab;
@@ -133,7 +134,7 @@ test('Gemma 3n’s sparse gates are computed by their own formula, which the pag
   await tab.keyboard.press('Enter');
   await tab.locator('.what-if-row output').filter({ hasText: 'Not for this layer' }).waitFor();
   assert.equal(await tab.locator('#what-if').isDisabled(), true);
-  await tab.click('#load-open');
+  await pressLoad(tab);
   await ask(tab, `${server.origin}/gemma/model.safetensors`);
   await tab.locator('#load-choice').waitFor();
   await tab.selectOption('#load-list', '1');

@@ -3,25 +3,18 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { addressOf, eventually, openTab, settledBadge, startPage } from '../helpers/browser.js';
-import { FaultServer } from '../helpers/fault-server.js';
-import { CORS } from '../helpers/load-dialog.js';
+import { addressOf, eventually, openTab, settledBadge } from '../helpers/browser.js';
+import { CORS, pressLoad, startPageAndServer } from '../helpers/load-dialog.js';
 
 const CAPTURE = fileURLToPath(new URL('./capture/', import.meta.url));
 const weights = readFileSync(`${CAPTURE}model.safetensors`);
 const config = readFileSync(`${CAPTURE}config.json`);
 const COMMIT = '0123456789abcdef0123456789abcdef01234567';
-const server = await FaultServer.start({
+const { server, browser, site } = await startPageAndServer({
   '/m/model.safetensors': weights,
   '/m/config.json': config,
-});
-const { browser, site } = await startPage();
-after(() => server.close());
-beforeEach(() => {
-  server.reset();
-  server.headers = { ...CORS };
 });
 
 /** @typedef {import('playwright-core').Page} Page */
@@ -43,7 +36,7 @@ async function opened(hash = '') {
 /** @param {Page} tab @param {string} address */
 async function load(tab, address) {
   await settledBadge(tab);
-  await tab.click('#load-open');
+  await pressLoad(tab);
   await tab.fill('#load-url', address);
   await tab.press('#load-url', 'Enter');
   await tab.locator('#load-choice').waitFor();
@@ -148,7 +141,7 @@ test('a Hub model is linked at the commit that answered', async () => {
 test('a login, a query and an access token never get into a link', async () => {
   const { tab } = await opened();
   await settledBadge(tab);
-  await tab.click('#load-open');
+  await pressLoad(tab);
   await tab.click('#load-more summary');
   await tab.fill('#load-token', 'secret-token');
   await tab.fill('#load-url', `${server.origin}/m/model.safetensors?key=secret-key`);
@@ -229,5 +222,23 @@ test('a link whose layer is not in the model lets the reader choose another', as
   await tab.click('#load-layer');
   await tab.locator('#load-dialog').waitFor({ state: 'hidden' });
   await eventually(async () => assert.match(await addressOf(tab), /mlp=model\.layers\.0\.mlp/));
+  await tab.context().close();
+});
+
+test('where the dialog cannot be fetched a link to a loaded layer shows the shipped one and says why; the next try can do better', async () => {
+  const { tab, foreign } = await opened();
+  await load(tab, `${server.origin}/m/model.safetensors`);
+  const link = await addressOf(tab);
+  await tab.goto('about:blank');
+  foreign.length = 0;
+  await tab.route('**/load-dialog.js', (route) => route.abort());
+  await tab.goto(link);
+  await tab.locator('#notice').filter({ hasText: 'could not be fetched' }).waitFor();
+  assert.equal((await settledBadge(tab)).state, 'ok');
+  assert.equal(await unitsShown(tab), '1536');
+  assert.equal(await tab.locator('#load-dialog').isVisible(), false);
+  assert.deepEqual(foreign, []);
+  await tab.unroute('**/load-dialog.js');
+  await pressLoad(tab);
   await tab.context().close();
 });

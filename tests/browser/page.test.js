@@ -14,6 +14,7 @@ import {
   startPage,
 } from '../helpers/browser.js';
 import { readJson } from '../helpers/goldens.js';
+import { pressLoad } from '../helpers/load-dialog.js';
 
 const LAYER_24 = 'smollm2-135m-instruct-layer24.safetensors';
 const FIRST_VIEW_BYTES = 6_000_000;
@@ -198,6 +199,13 @@ test('the first view fits its budget although nothing is bundled, gate_proj come
   const begin = gateBegin();
   assert.match(weights[1].range, new RegExp(`^bytes=${begin}-`));
   assert.deepEqual(foreign, []);
+  const late =
+    /load-dialog|load-offer|brought|opened-model|export-files|forward-timing|lesson-bench/;
+  assert.deepEqual(
+    fresh.requests.map(({ url }) => url).filter((url) => late.test(url)),
+    [],
+    'code that is fetched when it is wanted',
+  );
   await tab.context().close();
   fresh.close();
 });
@@ -308,7 +316,7 @@ test('another checkpoint is opened by its address and shown as a synthetic probe
   const { tab, complaints } = await openTab(browser);
   await tab.goto(site.page);
   await settledBadge(tab);
-  await tab.click('#load-open');
+  await pressLoad(tab);
   await tab.fill('#load-url', `${site.address}fixtures/no-such-file.safetensors`);
   await tab.keyboard.press('Enter');
   await tab.locator('#load-error').filter({ hasText: '404' }).waitFor();

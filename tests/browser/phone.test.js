@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { eventually, openTab, settledBadge, startPage } from '../helpers/browser.js';
+import { eventually, openChecked, startPage } from '../helpers/browser.js';
 
 /** @typedef {import('playwright-core').Page} Page */
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true };
@@ -11,12 +11,8 @@ const SMALLEST = { viewport: { width: 320, height: 640 }, hasTouch: true };
 const { browser, site } = await startPage();
 
 /** @param {import('playwright-core').BrowserContextOptions} options @param {string} [hash] */
-async function opened(options, hash = '#v=1&l=24&p=chat&t=41&u=1005&sort=index') {
-  const { tab, complaints } = await openTab(browser, options);
-  await tab.goto(`${site.page}${hash}`);
-  assert.equal((await settledBadge(tab)).state, 'ok');
-  return { tab, complaints };
-}
+const opened = (options, hash = '#v=1&l=24&p=chat&t=41&u=1005&sort=index') =>
+  openChecked(browser, `${site.page}${hash}`, options);
 
 /** Width and height of one square of the tile, of which `columns` fill its width. @param {Page} tab @param {number} columns */
 async function squares(tab, columns) {

@@ -4,17 +4,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { addressOf, openTab, settledBadge, startPage } from '../helpers/browser.js';
+import { addressOf, openChecked, startPage } from '../helpers/browser.js';
+import { pressLoad } from '../helpers/load-dialog.js';
 
 const CAPTURE = fileURLToPath(new URL('./capture/', import.meta.url));
 const { browser, site } = await startPage();
 
-async function opened() {
-  const { tab, complaints } = await openTab(browser);
-  await tab.goto(site.page);
-  assert.equal((await settledBadge(tab)).state, 'ok');
-  return { tab, complaints };
-}
+const opened = () => openChecked(browser, site.page);
 
 test('short names say what they mean', async () => {
   const { tab } = await opened();
@@ -94,7 +90,7 @@ test('a layer of few units is drawn sharp and is offered no set that is larger t
   const kept = tab.locator('#hand-kept');
   assert.equal(await least.isVisible(), true);
   assert.equal(await kept.inputValue(), '512');
-  await tab.click('#load-open');
+  await pressLoad(tab);
   await tab.setInputFiles('#load-file', [`${CAPTURE}model.safetensors`, `${CAPTURE}config.json`]);
   await tab.click('#load-layer');
   await tab.locator('#load-dialog').waitFor({ state: 'hidden' });
@@ -110,7 +106,7 @@ test('a layer of few units is drawn sharp and is offered no set that is larger t
 
 test('what is no address, and what is a web page, is diagnosed first', async () => {
   const { tab } = await opened();
-  await tab.click('#load-open');
+  await pressLoad(tab);
   /** @param {string} typed @param {RegExp} words */
   const refused = async (typed, words) => {
     await tab.fill('#load-url', typed);

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { buildSite } from '../../web/bundle/build-site.js';
 import { launchBrowser, openTab, settledBadge } from '../helpers/browser.js';
+import { pressLoad } from '../helpers/load-dialog.js';
 import { startStaticHost } from '../helpers/static-host.js';
 
 const FIRST_VIEW_BYTES = 6_000_000;
@@ -62,7 +63,7 @@ test('another layer, the dialog and the fonts work there too', async () => {
     return [...document.fonts].filter(({ status }) => status === 'loaded').length;
   });
   assert.equal(fonts, 2);
-  await tab.click('#load-open');
+  await pressLoad(tab);
   await tab.fill('#load-url', 'nowhere.safetensors');
   await tab.keyboard.press('Enter');
   await tab.locator('#load-error').filter({ hasText: '404' }).waitFor();

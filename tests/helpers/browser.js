@@ -66,6 +66,8 @@ export async function servePage({ root = ROOT, before } = {}) {
     if (!response.headersSent) answer(request, response);
   });
   const address = await listen(server, 0);
+  // A test that fails before it closes it must not keep its file from ending.
+  server.unref();
   const close = () => {
     server.closeAllConnections();
     server.close();
@@ -124,9 +126,10 @@ export async function settledBadge(tab) {
  * A tab on the page at an address, when its badge says that all is checked.
  * @param {import('playwright-core').Browser} browser
  * @param {string} address
+ * @param {import('playwright-core').BrowserContextOptions} [options]
  */
-export async function openChecked(browser, address) {
-  const { tab, complaints } = await openTab(browser);
+export async function openChecked(browser, address, options) {
+  const { tab, complaints } = await openTab(browser, options);
   await tab.goto(address);
   assert.equal((await settledBadge(tab)).state, 'ok');
   return { tab, complaints };

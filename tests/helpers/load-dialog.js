@@ -1,6 +1,8 @@
 // "Load another model" as a person uses it, for the tests that load something: opened, asked, its errors, and the layer on show.
 
-import { openTab, settledBadge } from './browser.js';
+import { after, beforeEach } from 'node:test';
+import { openTab, settledBadge, startPage } from './browser.js';
+import { FaultServer } from './fault-server.js';
 
 /** @typedef {import('playwright-core').Page} Page */
 
@@ -11,6 +13,27 @@ export const CORS = {
 };
 
 /**
+ * The page, and a server of another site that lets it read: as new before each test.
+ * @param {Parameters<typeof FaultServer.start>[0]} files
+ */
+export async function startPageAndServer(files) {
+  const server = await FaultServer.start(files);
+  const { browser, site } = await startPage();
+  after(() => server.close());
+  beforeEach(() => {
+    server.reset();
+    server.headers = { ...CORS };
+  });
+  return { server, browser, site };
+}
+
+/** Opens the dialog, whose code may still be on its way. @param {Page} tab */
+export async function pressLoad(tab) {
+  await tab.click('#load-open');
+  await tab.locator('#load-dialog').waitFor();
+}
+
+/**
  * A tab with the dialog open.
  * @param {import('playwright-core').Browser} browser
  * @param {{ page: string }} site
@@ -19,7 +42,7 @@ export async function openDialog(browser, site) {
   const { tab, complaints } = await openTab(browser);
   await tab.goto(site.page);
   await settledBadge(tab);
-  await tab.click('#load-open');
+  await pressLoad(tab);
   return { tab, complaints };
 }
 

@@ -106,8 +106,9 @@ async function showsAnotherLayer(driver) {
 /** @param {Driver} driver */
 async function loadsByAddress(driver) {
   const address = `${site.address}fixtures/smollm2-135m-instruct-layer05.safetensors`;
-  await driver.run(`document.getElementById('load-open').click();
-    document.getElementById('load-url').value = '${address}';
+  await driver.run(`document.getElementById('load-open').click()`);
+  await until(driver, `return document.getElementById('load-dialog').open`);
+  await driver.run(`document.getElementById('load-url').value = '${address}';
     document.querySelector('#load-form button').click();`);
   await until(driver, `return !document.getElementById('load-choice').hidden`);
   await driver.run(`document.getElementById('load-layer').click()`);
