@@ -5,46 +5,18 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, beforeEach, test } from 'node:test';
+import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { runInNewContext } from 'node:vm';
-import { openCheckpoint, Runtime } from '../src/binding/index.js';
 import { failure } from './helpers/failure.js';
-import { FaultServer } from './helpers/fault-server.js';
-import { llamaTensors, makeSafetensors, pattern } from './helpers/make-safetensors.js';
+import { makeSafetensors, pattern } from './helpers/make-safetensors.js';
+import { CONFIG, json, layer, single, startLoading } from './helpers/small-checkpoint.js';
 
-const RETRY = { baseDelay: 1, maxDelay: 20 };
-const CONFIG = { model_type: 'llama', hidden_act: 'silu', hidden_size: 8, intermediate_size: 12 };
-const layer = (/** @type {number} */ n) => llamaTensors(`model.layers.${n}.mlp`, 8, 12, n + 1);
-const single = makeSafetensors(layer(0), { metadata: { format: 'pt' } });
-const json = (/** @type {unknown} */ value) => Buffer.from(JSON.stringify(value));
-
-/** @type {FaultServer} */
-let server;
-/** @type {Runtime} */
-let runtime;
-/** @type {string} */
-let folder;
-
-before(async () => {
-  runtime = await Runtime.create();
-  server = await FaultServer.start({});
-  folder = mkdtempSync(join(tmpdir(), 'gated-mlp-'));
-  writeFileSync(join(folder, 'model.safetensors'), single);
-  writeFileSync(join(folder, 'config.json'), json(CONFIG));
-});
-after(() => {
-  rmSync(folder, { recursive: true });
-  return server.close();
-});
-beforeEach(() => {
-  server.reset();
-  server.files.clear();
-});
-
-/** @param {import('../src/binding/checkpoint.js').CheckpointSource} source @param {import('../src/binding/checkpoint.js').OpenOptions} [options] */
-const open = (source, options = {}) =>
-  openCheckpoint(source, { runtime, retry: RETRY, ...options });
+const { server, open } = await startLoading();
+const folder = mkdtempSync(join(tmpdir(), 'gated-mlp-'));
+writeFileSync(join(folder, 'model.safetensors'), single);
+writeFileSync(join(folder, 'config.json'), json(CONFIG));
+after(() => rmSync(folder, { recursive: true }));
 
 /** A fetch that answers for the Hub, and says what it was asked. @param {string[]} asked */
 function hub(asked) {
