@@ -6,17 +6,17 @@ import { GatedMLPError, wordsOf } from './errors.js';
 import { HttpFile } from './http.js';
 import { checkHttpOptions, HttpClient } from './http-client.js';
 import {
-  BlobFile,
-  BytesFile,
-  fileSystem,
+  blobFile,
+  bytesFile,
   hasFileSystem,
   ioError,
+  LocalFile,
   orUnreadable,
-  PathFile,
 } from './local-file.js';
+import { FileReplaced } from './retry.js';
 
 /** @typedef {string | URL | Blob | Response | ArrayBuffer | ArrayBufferView} Source */
-/** @typedef {HttpFile | BytesFile | BlobFile | PathFile} SourceFile */
+/** @typedef {HttpFile | LocalFile} SourceFile */
 /** @typedef {{ signal?: AbortSignal, budget: import('./budget.js').Budget, firstBytes?: number }} Request */
 
 /**
@@ -45,6 +45,14 @@ const HUB_ID = /^([\w-][\w.-]*\/[\w-][\w.-]*)(?:@([^@\s]+))?$/;
 /** Names that checkpoints give their own files, by save_pretrained and by Mistral. */
 const CHECKPOINT_FILE = /^(model(-\d{5}-of-\d{5})?|consolidated)\.safetensors$/;
 
+/** What path-files.js uses. @typedef {{ LocalFile: typeof LocalFile, FileReplaced: typeof FileReplaced, ioError: typeof ioError, orUnreadable: typeof orUnreadable, segmentsOf: typeof segmentsOf, CHECKPOINT_FILE: RegExp }} PathTools */
+
+/** @param {string | URL} path */
+async function locatePath(path) {
+  const tools = { LocalFile, FileReplaced, ioError, orUnreadable, segmentsOf, CHECKPOINT_FILE };
+  return (await import('./path-files.js')).locatePath(path, tools);
+}
+
 /**
  * @param {Source} source
  * @param {import('./http-client.js').HttpOptions} options
@@ -56,10 +64,10 @@ export async function locate(source, options, request) {
   if (typeof source === 'string' && source !== '') return locateString(source, options, request);
   const tag = tagOf(source);
   if (tag === 'URL') return locateUrl(/** @type {URL} */ (source), options, request, null);
-  if (tag === 'Blob' || tag === 'File') return lone(new BlobFile(/** @type {Blob} */ (source)));
+  if (tag === 'Blob' || tag === 'File') return lone(blobFile(/** @type {Blob} */ (source)));
   if (tag === 'Response') return lone(await drain(/** @type {Response} */ (source), request));
   const bytes = bytesIn(source);
-  if (bytes) return lone(new BytesFile(bytes));
+  if (bytes) return lone(bytesFile(bytes));
   throw new GatedMLPError(
     'ERR_UNSUPPORTED',
     `a source is a URL, a Hub id "org/name", a path, a File or Blob, a Response, or bytes; this is ${source === '' ? 'empty' : typeof source}`,
@@ -120,9 +128,7 @@ function parseUrl(source, base) {
  * @returns {Promise<Located>}
  */
 async function locateUrl(given, options, request, revision) {
-  if (given.protocol === 'file:' && hasFileSystem()) {
-    return locatePath(globalThis.process.getBuiltinModule('node:url').fileURLToPath(given));
-  }
+  if (given.protocol === 'file:' && hasFileSystem()) return locatePath(given);
   const url = HUB_HOSTS.has(given.hostname) ? hubFileUrl(given) : new URL(given);
   url.hash = '';
   const client = new HttpClient(url.origin, options);
@@ -235,56 +241,6 @@ export function segmentsOf(member) {
 }
 
 /**
- * @param {string} path
- * @returns {Promise<Located>}
- */
-async function locatePath(path) {
-  const { promises } = fileSystem();
-  const stats = await promises.stat(path).catch(() => null);
-  const at = Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\'));
-  if (stats?.isDirectory()) {
-    return {
-      url: path,
-      revision: null,
-      file: null,
-      index: null,
-      folder: pathFolder(path),
-      hasConfig: true,
-    };
-  }
-  const folder = pathFolder(at < 0 ? '.' : path.slice(0, at + 1));
-  const member = path.slice(at + 1);
-  if (/\.json$/i.test(member)) {
-    return { url: path, revision: null, file: null, index: member, folder, hasConfig: true };
-  }
-  const hasConfig = CHECKPOINT_FILE.test(member);
-  return { url: path, revision: null, file: new PathFile(path), index: null, folder, hasConfig };
-}
-
-/**
- * @param {string} path
- * @returns {Folder}
- */
-function pathFolder(path) {
-  const { join } = globalThis.process.getBuiltinModule('node:path');
-  /** @param {string} member */
-  const pathOf = (member) => join(path, ...segmentsOf(member));
-  return {
-    name: path,
-    file: (member) => new PathFile(pathOf(member)),
-    async text(member) {
-      const path = pathOf(member);
-      const text = fileSystem().promises.readFile(path, 'utf8');
-      return orUnreadable(path, text).catch((error) => {
-        if (error.cause.code === 'ENOENT') return null;
-        throw error;
-      });
-    },
-    absent: (path, words) => ioError(path, words),
-  };
-}
-
-/**
  * The body of a Response that is at hand, as a file.
  * @param {Response} response
  * @param {Request} request
@@ -317,7 +273,7 @@ async function drain(response, { signal, budget }) {
       parts.push(value);
     }
     signal?.throwIfAborted();
-    return new BlobFile(new Blob(parts), name);
+    return blobFile(new Blob(parts), name);
   } catch (cause) {
     signal?.throwIfAborted();
     onAbort();

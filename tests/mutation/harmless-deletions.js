@@ -48,11 +48,6 @@ export const HARMLESS_DELETIONS = [
     reason: 'an array whose buffer is gone has no elements; others are spared the look',
   },
   {
-    file: 'local-file.js',
-    what: "throw new Error('each kind of file has its own');",
-    reason: 'for whoever writes another kind of file: none is without a way of its own',
-  },
-  {
     file: 'stream.js',
     what: '!tensor',
     reason: 'shardOf() has refused names that the shard does not have; the type needs it',

@@ -41,6 +41,7 @@ const TESTS = {
   'http-client': NETWORK,
   'local-file': SOURCES,
   open: SOURCES,
+  'path-files': SOURCES,
   placement: MEANING,
   ranges: NETWORK,
   retry: NETWORK,
