@@ -17,7 +17,7 @@ const I32 = /** @type {{ code: number }} */ (wasm.dtypes.get('I32')).code;
 
 /** A gated MLP of the core, an input and an output of three tokens, and a guard that shows whether anything was written. */
 function coreMLP() {
-  const at = exports.mlp_create(4, 6, 0, F32, 1) >>> 0;
+  const at = exports.mlp_create(4, 6, 0, F32, 1, 0) >>> 0;
   const [input, output] = [wasm.alloc(48, 'x'), wasm.alloc(48, 'y')];
   wasm.realsAt(output, 12).fill(77);
   return {
@@ -94,9 +94,14 @@ test('the core knows no size for widths and dtypes it cannot hold', () => {
     [2 ** 31 - 1, 2 ** 31 - 1],
   ];
   for (const [d, dFf] of sizes)
-    assert.equal(exports.mlp_bytes(d, dFf, F32, 1), 0n, `${d} x ${dFf}`);
-  for (const dtype of [I32, -1, 1000]) assert.equal(exports.mlp_bytes(4, 6, dtype, 0), 0n);
-  assert.ok(exports.mlp_bytes(4, 6, F32, 0) < exports.mlp_bytes(4, 6, F32, 1));
+    assert.equal(exports.mlp_bytes(d, dFf, F32, 1, 1), 0n, `${d} x ${dFf}`);
+  for (const dtype of [I32, -1, 1000]) assert.equal(exports.mlp_bytes(4, 6, dtype, 0, 1), 0n);
+  const [plain, biased, normed] = [
+    [0, 0],
+    [1, 0],
+    [0, 1],
+  ].map((has) => exports.mlp_bytes(4, 6, F32, ...has));
+  assert.ok(plain < biased && plain < normed);
 });
 
 test('the core refuses blocks of weights outside the matrix, and elements that are no numbers', async () => {

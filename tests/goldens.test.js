@@ -1,4 +1,5 @@
-// Forward passes and traces against Hugging Face's LlamaMLP, GemmaMLP and Gemma3nTextMLP in float64 (fixtures/goldens/mlp).
+// Forward passes and traces against Hugging Face's LlamaMLP, GemmaMLP, Gemma3nTextMLP and BitNetMLP in float64
+// (fixtures/goldens/mlp).
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -7,7 +8,7 @@ import { assertClose, goldenCases, loadGolden, tensor, values } from './helpers/
 const cases = goldenCases();
 
 test('the golden cases are all there', () => {
-  assert.equal(cases.length, 41);
+  assert.equal(cases.length, 48);
   assert.deepEqual([...new Set(cases.map(({ act }) => act))].sort(), [
     'gelu',
     'gelu_new',

@@ -34,12 +34,15 @@ const inDouble = (record) =>
 /**
  * A layer with biases and an input for it, all in float64, of which no gate is so near 0 that a step would cross a kink.
  * @param {string} act
+ * @param {number} [normEps] of a norm before down_proj
  */
-async function setUp(act) {
+async function setUp(act, normEps) {
   const random = randomSource(7);
   const parameters = inDouble(randomParameters(D, D_FF, true, random));
   const { x, gy } = inDouble({ x: random.floats(TOKENS * D, 2), gy: random.floats(TOKENS * D) });
-  const mlp = await mlpOf(D, D_FF, parameters, { act, runtime });
+  const norm = normEps !== undefined && inDouble({ 'ffn_sub_norm.weight': random.floats(D_FF, 2) });
+  Object.assign(parameters, norm);
+  const mlp = await mlpOf(D, D_FF, parameters, { act, runtime, variant: { normEps } });
   const trace = mlp.trace(x);
   assert.ok(trace.gate.every((g) => Math.abs(g) > 100 * STEP));
   trace.dispose();
@@ -132,6 +135,29 @@ for (const act of ['silu', 'gelu_tanh']) {
     t.after(() => trace.dispose());
     assertIsDerivative(layer, mlp.backward(trace, gy), (at) => traceOutput(mlp, at, other));
   });
+}
+
+for (const act of ['relu2', 'silu']) {
+  for (const normEps of [1e-5, 0.5]) {
+    test(`${act} with a norm of eps ${normEps}: backward is the derivative of forward, of slices and of held gates`, async (t) => {
+      const layer = await setUp(act, normEps);
+      t.after(() => layer.mlp.dispose());
+      const { mlp, x, gy } = layer;
+      assertIsDerivative(layer, mlp.backward(x, gy), (at) => mlp.forward(at));
+      for (const units of /** @type {[number, number][]} */ ([
+        [0, 3],
+        [2, 6],
+        [5, 7],
+      ])) {
+        const gradients = mlp.backward(x, gy, { units });
+        assertIsDerivative(layer, gradients, (at) => mlp.forward(at, { units }));
+      }
+      const options = { act: 'gelu', hold: [{ unit: 4, token: 2, value: 0.75 }] };
+      const trace = mlp.trace(x, options);
+      t.after(() => trace.dispose());
+      assertIsDerivative(layer, mlp.backward(trace, gy), (at) => traceOutput(mlp, at, options));
+    });
+  }
 }
 
 /** @param {MLP} mlp @param {Float64Array} x @param {Parameters<MLP['trace']>[1]} options */

@@ -166,10 +166,19 @@ for (const [
     /swiglu_limit/,
   ],
   [
-    'BitNet with its inner norm',
-    { model_type: 'bitnet' },
+    "BitNet's norm in another family",
+    { model_type: 'llama' },
     { [`${MODULE}.ffn_sub_norm.weight`]: filled([F]) },
-    /ffn_sub_norm\.weight, a norm inside the MLP/,
+    /ffn_sub_norm\.weight, a norm before down_proj, as of BitNet \(pass its \{ config \}\)/,
+  ],
+  [
+    'BitNet with yet another norm',
+    { model_type: 'bitnet' },
+    {
+      [`${MODULE}.ffn_sub_norm.weight`]: filled([F]),
+      [`${MODULE}.ffn_layernorm.weight`]: filled([F]),
+    },
+    /ffn_layernorm\.weight, a norm inside the MLP/,
   ],
 ])) {
   test(`${what} is not the plain formula, and is refused by name`, async () => {
@@ -179,6 +188,57 @@ for (const [
     assert.match(error.message, /not the plain formula/);
   });
 }
+
+test("BitNet's norm is read with its matrices, its eps from the config; saved without one it is refused, not read as plain", async () => {
+  const norm = `${MODULE}.ffn_sub_norm.weight`;
+  const bitnet = { ...llama, [norm]: filled([F]) };
+  const config = { model_type: 'bitnet', hidden_act: 'relu2', rms_norm_eps: 0.5 };
+  const mlp = await load(bitnet, config);
+  assert.deepEqual([mlp.variant, mlp.act], [{ normEps: 0.5 }, 'relu2']);
+  assert.ok(/** @type {{ tensors: string[] }} */ (mlp.source).tensors.includes(norm));
+  const { mlps } = await openCheckpoint(makeSafetensors(bitnet), { runtime, config });
+  assert.equal(mlps[0].byteLength, 4 * mlp.numParameters);
+  assert.deepEqual((await load(bitnet, { model_type: 'bitnet' })).variant, { normEps: 1e-5 });
+  const file = mlp.toSafetensors();
+  const again = await GatedMLP.fromPretrained(file, { runtime, config });
+  assert.deepEqual(again.stateDict(), mlp.stateDict());
+  const x = Float32Array.from({ length: D }, (_, i) => i - 3);
+  assert.deepEqual(again.forward(x), mlp.forward(x));
+  const error = await failure(GatedMLP.fromPretrained(file, { runtime }));
+  assert.equal(error.code, 'ERR_UNSUPPORTED');
+  assert.match(error.message, /ffn_sub_norm\.weight, a norm before down_proj/);
+});
+
+test('BitNet whose norm is missing, of another width or of no floats is refused by the name of that tensor', async () => {
+  const name = `${MODULE}.ffn_sub_norm.weight`;
+  for (const norm of /** @type {Tensors[]} */ ([
+    {},
+    { [name]: filled([D]) },
+    { [name]: filled([F, 1]) },
+    { [name]: codes(F) },
+  ])) {
+    const error = await failure(load({ ...llama, ...norm }, { model_type: 'bitnet' }));
+    assert.equal(error.code, 'ERR_UNSUPPORTED');
+    assert.match(
+      error.message,
+      /ffn_sub_norm\.weight \S+ \[.*\]: not \[12\] of floats, or not there/,
+    );
+  }
+});
+
+test('weights that are made ternary as the model runs are refused by their quantization_config, of whatever family', async () => {
+  const quantization_config = { quant_method: 'bitnet', quantization_mode: 'online' };
+  for (const model_type of ['bitnet', 'llama']) {
+    const tensors = { ...llama, [`${MODULE}.ffn_sub_norm.weight`]: filled([F]) };
+    const error = await failure(load(tensors, { model_type, quantization_config }));
+    assert.equal(error.code, 'ERR_UNSUPPORTED');
+    assert.match(error.message, /quantised weights, BitNet \(quantization_config\)/);
+  }
+  for (const other of [null, {}, 'bitnet', { quant_method: 'none' }]) {
+    const config = { model_type: 'llama', quantization_config: other };
+    assert.equal((await load(llama, config)).variant, null);
+  }
+});
 
 test('a sparse layer of Gemma 3n, and gpt-oss and DeepSeek V4 with limits of their own, are what they compute', async () => {
   const sparse = { model_type: 'gemma3n_text', activation_sparsity_pattern: [0.9] };
@@ -359,8 +419,8 @@ test('shapes that contradict the table or each other are refused, and all are sh
 
 test('a learned scale that is not one number, or of none of the loadable dtypes, is refused by its name', async () => {
   for (const [scale, words] of /** @type {const} */ ([
-    [filled([2]), /global_scale F32 \[2\]: not one number/],
-    [codes(1), /global_scale U8 \[1\]: not one number/],
+    [filled([2]), /global_scale F32 \[2\]: not \[1\] of floats/],
+    [codes(1), /global_scale U8 \[1\]: not \[1\] of floats/],
   ])) {
     const error = await failure(load({ ...llama, [`${MODULE}.global_scale`]: scale }));
     assert.equal(error.code, 'ERR_UNSUPPORTED');

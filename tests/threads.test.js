@@ -38,13 +38,21 @@ test('a runtime has the threads that were asked for, one by default', async () =
   assert.ok(runtimes[0].memory.buffer instanceof ArrayBuffer);
 });
 
-for (const [dtype, act] of /** @type {const} */ ([
+for (const [
+  dtype,
+  act,
+  variant,
+] of /** @type {[string, string, import('../src/binding/gated-mlp.js').Variant?][]} */ ([
   ['float32', 'silu'],
   ['bfloat16', 'gelu_tanh'],
   ['float16', 'relu2'],
+  ['bfloat16', 'relu2', { normEps: 1e-5 }],
+  ['q8_0', 'silu', { normEps: 1e-5, sparsity: 0.5 }],
 ])) {
-  test(`${dtype}, ${act}: results do not depend on the number of threads, to the bit`, async () => {
-    const mlps = await Promise.all(runtimes.map((runtime) => layer(runtime, { dtype, act })));
+  const named = `${dtype}, ${act}${variant ? `, ${Object.keys(variant)}` : ''}`;
+  test(`${named}: results do not depend on the number of threads, to the bit`, async () => {
+    const options = { dtype, act, variant };
+    const mlps = await Promise.all(runtimes.map((runtime) => layer(runtime, options)));
     for (const tokens of [30, 31, 128, 129, 300]) {
       const x = values(tokens * D);
       const [one, ...others] = mlps.map((mlp) => mlp.forward(x));

@@ -16,6 +16,10 @@ import { nearNames } from './near-names.js';
  *   dtype: string, byteLength: number, fetchBytes: number, refusal: string | null }} MlpSummary
  */
 
+/** Why the page shows no layer with a norm before its output, although it could be computed. */
+const NORMED =
+  'a norm divides its units by what all of them are together, so what the page says of one unit would not hold';
+
 /** A person is waiting: what does not answer twice is told. */
 const RETRY = { tries: 3, baseDelay: 300 };
 
@@ -71,8 +75,9 @@ export class OpenedModel {
   /** @returns {MlpSummary[]} */
   summaries() {
     return this.checkpoint.mlps.map(
-      ({ prefix, layer, expert, d, dFf, act, actSource, dtype, byteLength, refusal }) => ({
-        ...{ prefix, layer, expert, d, dFf, dtype, byteLength, refusal },
+      ({ prefix, layer, expert, d, dFf, act, actSource, dtype, byteLength, variant, refusal }) => ({
+        ...{ prefix, layer, expert, d, dFf, dtype, byteLength },
+        refusal: refusal ?? (variant?.normEps === undefined ? null : NORMED),
         // Llama's and Gemma's matrices have the same names: where nothing tells them apart the reader must.
         act: actSource === 'default' ? null : act,
         fetchBytes: this.#ranges.areIgnored ? this.#endOf(prefix) : byteLength,

@@ -66,8 +66,8 @@ function describeAdapted(group, contents, hints) {
   const { hybrid_layer_ids: layers } = configFor(contents.config, group.module).config;
   const list = Array.isArray(layers) ? layers.slice(0, MOST_SHARING) : [];
   return list.flatMap((layer, i) => {
-    const [first, second] = [0, 1].map(
-      (k) => `${group.module}.gate_up_proj_adapter_list.${i}.${k}.weight`,
+    const [first, second] = [0, 1].map((k) =>
+      nameIn(group, `gate_up_proj_adapter_list.${i}.${k}.weight`),
     );
     if (!contents.has(first)) return [];
     const found = describeOne({ ...group, layer, adapted: true }, null, contents, hints);
@@ -116,21 +116,26 @@ function describeOne(group, expert, contents, hints) {
   const { config, types, where, isText } = configFor(contents.config, group.module);
   const storage = storageOf(group, types, hints);
   const shapes = shapesOf(group, contents, storage);
+  const family = VARIANTS.find((v) => v.types === null || v.types.some((t) => types.includes(t)));
+  const computed = family?.of(config, group.layer) ?? null;
+  const variant = computed === 'other' ? null : computed;
+  const { gate = 1, output = 1 } = family?.scales?.(config) ?? {};
+  const learned = [nameIn(group, 'global_scale')].filter(contents.has);
+  const norms = variant?.normEps === undefined ? [] : [nameIn(group, 'ffn_sub_norm.weight')];
+  const missing = notFloats(learned, 1, contents) ?? notFloats(norms, shapes.dFf, contents);
   const unknownOrder = 'gateUp' in group.names && storage.fused === null;
   const parts =
-    shapes.error || unknownOrder ? [] : partsOf(group, expert, contents, storage, shapes);
-  const family = VARIANTS.find((v) => v.types === null || v.types.some((t) => types.includes(t)));
-  const variant = family?.of(config, group.layer) ?? null;
-  const { gate = 1, output = 1 } = family?.scales?.(config) ?? {};
-  const learned = [`${group.module}.global_scale`].filter(contents.has);
+    shapes.error || missing || unknownOrder
+      ? []
+      : partsOf(group, expert, contents, storage, shapes, norms);
   const naming = family?.act ? { ...group.naming, fixedAct: family.act } : group.naming;
   const activation = activationIn(config, where, types, naming, hints.act);
   const error =
     quantised(group, contents) ??
-    notNumbers(learned, contents) ??
-    notPlain(group, contents, types, variant === 'other' ? family : undefined) ??
+    notPlain(group, contents, types, norms, computed === 'other' ? family : undefined) ??
     storage.error ??
     shapes.error ??
+    missing ??
     (isText ? widthError(group, shapes, contents, config, types) : null) ??
     activation.error;
   const first = parts[0];
@@ -151,7 +156,7 @@ function describeOne(group, expert, contents, hints) {
         (sum, p) => sum + p.rows * p.cols * bytesPerElement(p.tensor, contents),
         0,
       ),
-      variant: variant === 'other' ? null : variant,
+      variant,
       refusal: error?.message ?? null,
     },
     error,
@@ -159,6 +164,9 @@ function describeOne(group, expert, contents, hints) {
     adapter: learned.length > 0 || gate !== 1 || output !== 1 ? { gate, output, learned } : null,
   };
 }
+
+/** @param {Group} group @param {string} name of a tensor in its module */
+const nameIn = ({ module }, name) => (module === '' ? name : `${module}.${name}`);
 
 /** @param {string} name @param {Contents} contents */
 function bytesPerElement(name, { tensors }) {
@@ -212,14 +220,15 @@ export function orderOf({ orders }, types, module) {
 }
 
 /**
- * @param {string[]} learned scales
+ * @param {string[]} vectors
+ * @param {number} length
  * @param {Contents} contents
  */
-function notNumbers(learned, { tensors }) {
-  for (const name of learned) {
+function notFloats(vectors, length, { tensors }) {
+  for (const name of vectors) {
     const { dtype, shape } = tensors.get(name) ?? {};
-    if (String(shape) === '1' && /^B?F\d/.test(String(dtype))) continue;
-    return unsupported(`${name} ${dtype} [${shape}]: not one number, or not opened`);
+    if (String(shape) === String(length) && /^B?F\d/.test(String(dtype))) continue;
+    return unsupported(`${name} ${dtype} [${shape}]: not [${length}] of floats, or not there`);
   }
   return null;
 }
@@ -228,10 +237,14 @@ function notNumbers(learned, { tensors }) {
  * @param {Group} group
  * @param {Contents} contents
  */
-function quantised({ names, module }, { has }) {
+function quantised({ names, module }, { has, config }) {
+  const { quant_method = null } = Object(config?.quantization_config);
   for (const name of Object.values(names)) {
     const base = name.replace(/\.weight$/, '');
-    const found = QUANTISED.find(({ marks }) => marks.some((mark) => has(`${base}.${mark}`)));
+    const found = QUANTISED.find(
+      ({ marks, method }) =>
+        method === quant_method || marks.some((mark) => has(`${base}.${mark}`)),
+    );
     if (found) {
       return unsupported(`${module}: quantised weights, ${found.scheme}`);
     }
@@ -243,14 +256,20 @@ function quantised({ names, module }, { has }) {
  * @param {Group} group
  * @param {Contents} contents
  * @param {string[]} types
+ * @param {string[]} norms that are computed
  * @param {(typeof VARIANTS)[number] | undefined} other a family whose formula is another
  */
-function notPlain({ module, names, adapted }, { has }, types, other) {
+function notPlain(group, { has }, types, norms, other) {
+  const { module, names, adapted } = group;
   // Separate matrices have no adapters; they may be those of a great many experts.
-  const excuses = { adapted: !names.gateUp || adapted, configured: types.length > 0 };
+  const excuses = {
+    adapted: !names.gateUp || adapted,
+    configured: types.length > 0,
+    normed: norms.length > 0,
+  };
   for (const { words, marks, unless } of OTHER_FORMULAS) {
     if (unless && excuses[unless]) continue;
-    const mark = marks.find((name) => has(`${module}.${name}`));
+    const mark = marks.find((name) => has(nameIn(group, name)));
     if (!mark) continue;
     return unsupported(`${module}: ${mark}, ${words}: not the plain formula`);
   }

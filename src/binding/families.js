@@ -192,6 +192,11 @@ export const VARIANTS = [
     of: ({ swiglu_limit = 10 }) => ({ limit: Number(swiglu_limit) }),
   },
   {
+    name: 'BitNet',
+    types: ['bitnet'],
+    of: ({ rms_norm_eps = 1e-5 }) => ({ normEps: Number(rms_norm_eps) }),
+  },
+  {
     // Before the activation or after it, in all layers or some, in dense ones or experts: each family has its own.
     name: 'a config with swiglu_limit (Step 3.7 and others)',
     formula: 'a clamped gate and up',
@@ -206,14 +211,17 @@ export const MOST_SHARING = 256;
 
 /**
  * Tensors that tell of another formula whatever the config says, or where there is none: names relative to the MLP's module.
- * @type {{ words: string, marks: string[], unless?: 'adapted' | 'configured' }[]}
+ * @type {{ words: string, marks: string[], unless?: 'adapted' | 'configured' | 'normed' }[]}
  */
 export const OTHER_FORMULAS = [
   {
+    words: 'a norm before down_proj, as of BitNet (pass its { config })',
+    marks: ['ffn_sub_norm.weight'],
+    unless: 'normed',
+  },
+  {
     words: 'a norm inside the MLP',
-    marks: ['ffn_sub_norm', 'sub_norm', 'ffn_layernorm', 'inner_norm', 'norm'].map(
-      (n) => `${n}.weight`,
-    ),
+    marks: ['sub_norm', 'ffn_layernorm', 'inner_norm', 'norm'].map((n) => `${n}.weight`),
   },
   {
     words: 'adapters of each layer that shares these weights (pass their { config })',
@@ -231,14 +239,19 @@ export const OTHER_FORMULAS = [
 ];
 
 /**
- * Quantised schemes, by the tensors that stand beside or in place of a weight. `instead`: there is no plain weight.
- * @type {{ scheme: string, marks: string[] }[]}
+ * Quantised schemes, by the config's quant_method or the tensors that stand beside or in place of a weight.
+ * @type {{ scheme: string, method?: string, marks: string[] }[]}
  */
 export const QUANTISED = [
+  // Its BF16 files are those of the weights that it makes ternary as it runs; inputs are rounded, too.
+  { scheme: 'BitNet (quantization_config)', method: 'bitnet', marks: [] },
   { scheme: 'GPTQ or AWQ (qweight, qzeros)', marks: ['qweight', 'qzeros'] },
   { scheme: 'block FP8 (weight_scale_inv)', marks: ['weight_scale_inv'] },
   { scheme: 'compressed-tensors (weight_packed)', marks: ['weight_packed'] },
-  { scheme: 'scaled FP8 or INT8 (weight_scale)', marks: ['weight_scale', 'input_scale'] },
+  {
+    scheme: 'scaled FP8 or INT8, or BitNet (weight_scale)',
+    marks: ['weight_scale', 'input_scale'],
+  },
   { scheme: 'bitsandbytes (absmax)', marks: ['weight.absmax', 'SCB', 'weight.SCB'] },
   { scheme: 'MLX (scales, biases)', marks: ['scales', 'biases'] },
   { scheme: 'torchao or quanto (_data, _scale)', marks: ['weight._data', 'weight._scale'] },

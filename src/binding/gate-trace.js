@@ -77,12 +77,12 @@ export class GateTrace {
     return this.#copy('up', this.mlp.dFf);
   }
 
-  /** act * up: what down_proj sees. [tokens, dFf], a copy */
+  /** act * up: what down_proj sees, or the norm of a variant that has one. [tokens, dFf], a copy */
   get hidden() {
     return this.#copy('hidden', this.mlp.dFf);
   }
 
-  /** down_proj(hidden). [tokens, d], a copy */
+  /** down_proj(hidden), as forward gives it. [tokens, d], a copy */
   get output() {
     return this.#copy('output', this.mlp.d);
   }

@@ -46,7 +46,8 @@ export class GatedMLP {
   #inFlight = 0;
 
   /**
-   * A new MLP with nn.Linear's default initialization: gate, up and down drawn in that order, weight then bias.
+   * A new MLP with nn.Linear's default initialization: gate, up and down drawn in that order, weight then bias. A norm's
+   * weight is ones.
    * @param {number} d width of x and y
    * @param {number} dFf hidden width
    * @param {object} [options]
@@ -173,7 +174,7 @@ export class GatedMLP {
     const code = heldCode(wasm, dtype);
     const varied = variant && checkedVariant(variant);
     const activation = wasm.activations.get(act);
-    const held = [code, bias ? 1 : 0];
+    const held = [code, bias ? 1 : 0, variant?.normEps === undefined ? 0 : 1];
     this.#address = wasm.make(
       wasm.exports.mlp_bytes(d, dFf, ...held),
       `a gated MLP of d = ${d}, dFf = ${dFf} in ${dtype}`,
@@ -198,9 +199,9 @@ export class GatedMLP {
     makeDisposable(this);
   }
 
-  /** 3 d dFf, and 2 dFf + d more with biases. */
+  /** 3 d dFf, 2 dFf + d more with biases, and dFf with a norm. */
   get numParameters() {
-    return 3 * this.d * this.dFf + (this.bias ? 2 * this.dFf + this.d : 0);
+    return [...this.#shapes().values()].reduce((sum, shape) => sum + elements(shape), 0);
   }
 
   /**
@@ -255,7 +256,7 @@ export class GatedMLP {
     } finally {
       wasm.free(xAt);
       this.#inFlight--;
-      if (this.#disposed && this.#inFlight === 0) freeIfAlive(this.#runtime, this.#address, this);
+      this.#freeIfIdle();
     }
   }
 
@@ -294,7 +295,7 @@ export class GatedMLP {
    * @param {RealInput} gradOutput [..., d]
    * @param {object} [options]
    * @param {[number, number]} [options.units] a slice of the hidden width; rows and columns of other units stay 0, but
-   *   for those of a sparse gate
+   *   for those of a sparse gate, and of gate and up before a norm
    * @returns {Record<string, RealArray>} fresh arrays: x, 'gate_proj.weight', ...
    */
   backward(x, gradOutput, { units } = {}) {
@@ -314,7 +315,7 @@ export class GatedMLP {
       wasm.putReals(gradOutput, dyAt);
       if (!layout) wasm.putReals(/** @type {RealArray} */ (x), dyAt + n * width);
       const status = wasm.exports.mlp_backward(
-        gradients.pointers,
+        gradients.address,
         dyAt,
         layout?.x ?? dyAt + n * width,
         this.#address,
@@ -387,7 +388,7 @@ export class GatedMLP {
     return { missing, unexpected };
   }
 
-  /** The state dict as the bytes of a safetensors file. */
+  /** The state dict as the bytes of a safetensors file. Activation and variant are a config's matter, and not in it. */
   toSafetensors() {
     return writeSafetensors(this.stateDict());
   }
@@ -396,7 +397,11 @@ export class GatedMLP {
   dispose() {
     if (this.#disposed) return;
     this.#disposed = true;
-    if (this.#inFlight === 0) freeIfAlive(this.#runtime, this.#address, this);
+    this.#freeIfIdle();
+  }
+
+  #freeIfIdle() {
+    if (this.#disposed && this.#inFlight === 0) freeIfAlive(this.#runtime, this.#address, this);
   }
 
   /**
@@ -431,7 +436,7 @@ export class GatedMLP {
   }
 
   #shapes() {
-    return parameterShapes(this.d, this.dFf, this.bias);
+    return parameterShapes(this.d, this.dFf, this.bias, this.variant);
   }
 
   /** @returns {import('./weights.js').Linears} */

@@ -50,9 +50,7 @@ export function heldCode(wasm, dtype) {
  * @returns {HeldDtype}
  */
 export function heldFor(parts, native) {
-  const stored = new Set(parts.map((p) => p.dtype));
-  const [only] = stored;
-  if (stored.size === 1 && only === 'BF16') return 'bfloat16';
-  if (stored.size === 1 && only === 'F16') return 'float16';
-  return native;
+  const [only, other] = new Set(parts.map((p) => p.dtype));
+  if (other) return native;
+  return only === 'BF16' ? 'bfloat16' : only === 'F16' ? 'float16' : native;
 }

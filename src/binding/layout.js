@@ -49,7 +49,7 @@ export function layTrace(wasm, d, dFf, tokens, holds) {
 }
 
 /**
- * Memory for all gradients, zeroed, behind the seven pointers of a gated_mlp_gradients.
+ * Memory for all gradients, zeroed, behind the eight pointers of a gated_mlp_gradients.
  * @param {Wasm} wasm
  * @param {Map<string, number[]>} shapes of the parameters
  * @param {number} n elements of x
@@ -65,23 +65,19 @@ export function layGradients(wasm, shapes, n) {
   const total = [...sizes.values()].reduce((a, b) => a + b, 0);
   const address = wasm.alloc(32 + total * width, 'the gradients of every parameter');
   wasm.u8(address, 32 + total * width).fill(0);
-  /** @type {Map<string, number>} */
+  /** @type {Map<string, [at: number, size: number]>} */
   const places = new Map();
   let at = address + 32;
   [...sizes].forEach(([name, size], i) => {
     if (size > 0) wasm.view.setUint32(address + 4 * i, at, true);
-    if (size > 0 || name === 'x') places.set(name, at);
+    if (size > 0 || name === 'x') places.set(name, [at, size]);
     at += size * width;
   });
   return {
     address,
-    pointers: address,
     read: () =>
       Object.fromEntries(
-        [...places].map(([name, place]) => [
-          name,
-          wasm.realsAt(place, /** @type {number} */ (sizes.get(name))).slice(),
-        ]),
+        [...places].map(([name, [start, size]]) => [name, wasm.realsAt(start, size).slice()]),
       ),
   };
 }

@@ -61,11 +61,30 @@ export function shapesOf({ names, naming }, { tensors }, { fused, transposed }) 
  * @param {Contents} contents
  * @param {Storage} storage
  * @param {Shapes} shapes
+ * @param {string[]} norms the tensor of a norm's weight, if there is one
  * @returns {Part[]}
  */
-export function partsOf({ names, naming }, expert, { tensors }, { fused, transposed }, { d, dFf }) {
+export function partsOf(
+  { names, naming },
+  expert,
+  { tensors },
+  { fused, transposed },
+  { d, dFf },
+  norms,
+) {
   /** @type {Part[]} */
   const parts = [];
+  /**
+   * @param {string} parameter
+   * @param {string} tensor
+   * @param {number} rows
+   * @param {number} base
+   * @param {number} rowStride
+   */
+  const addVector = (parameter, tensor, rows, base, rowStride) => {
+    const { dtype } = /** @type {Tensor} */ (tensors.get(tensor));
+    parts.push({ parameter, tensor, dtype, rows, cols: 1, base, rowStride, colStride: 1 });
+  };
   /**
    * @param {string} linear
    * @param {string} name
@@ -96,14 +115,7 @@ export function partsOf({ names, naming }, expert, { tensors }, { fused, transpo
     const found = tensors.get(bias);
     if (!found || String(found.shape) !== String([...shape.slice(0, -2), copies * rows])) return;
     const biasBase = index * copies * rows + place * (step === 2 ? 1 : rows);
-    const biasWhere = { tensor: bias, dtype: found.dtype, rows, cols: 1 };
-    parts.push({
-      parameter: `${linear}.bias`,
-      ...biasWhere,
-      base: biasBase,
-      rowStride: step,
-      colStride: 1,
-    });
+    addVector(`${linear}.bias`, bias, rows, biasBase, step);
   };
   if (fused) {
     const gateAt = fused === 'up-gate' ? 1 : 0;
@@ -114,5 +126,6 @@ export function partsOf({ names, naming }, expert, { tensors }, { fused, transpo
     add('up_proj', names.up, dFf, d, 1, 0);
   }
   add('down_proj', names.down, d, dFf, 1, 0);
+  for (const norm of norms) addVector('ffn_sub_norm.weight', norm, dFf, 0, 1);
   return parts;
 }

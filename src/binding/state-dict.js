@@ -3,6 +3,7 @@
 
 import { bytesIn, tagOf } from './arrays.js';
 import { GatedMLPError } from './errors.js';
+import { elements } from './layout.js';
 import { LINEARS } from './weights.js';
 
 /** @typedef {{ dtype?: string, shape?: ArrayLike<number>, data: Uint8Array | Float32Array | Float64Array }} StateEntry */
@@ -20,15 +21,17 @@ export const entriesOf = (state) =>
  * @param {number} d
  * @param {number} dFf
  * @param {boolean} bias
+ * @param {import('./variant.js').Variant | null} variant
  * @returns {Map<string, number[]>}
  */
-export function parameterShapes(d, dFf, bias) {
+export function parameterShapes(d, dFf, bias, variant) {
   const shapes = new Map();
-  for (const linear of LINEARS) {
+  for (const linear of LINEARS.slice(0, 3)) {
     const [out, inner] = linear === 'down_proj' ? [d, dFf] : [dFf, d];
     shapes.set(`${linear}.weight`, [out, inner]);
     if (bias) shapes.set(`${linear}.bias`, [out]);
   }
+  if (variant?.normEps !== undefined) shapes.set('ffn_sub_norm.weight', [dFf]);
   return shapes;
 }
 
@@ -124,7 +127,7 @@ function targetsOf(name, shapes) {
   return half
     ? [
         { parameter: `gate_proj.${kind}`, base: 0 },
-        { parameter: `up_proj.${kind}`, base: half.reduce((a, b) => a * b, 1) },
+        { parameter: `up_proj.${kind}`, base: elements(half) },
       ]
     : null;
 }
@@ -147,7 +150,7 @@ function complaintOf(name, entry, targets, shapes, dtypes) {
   const shape = Array.from(entry.shape ?? expected, Number);
   if (show(shape) !== show(expected))
     return `${name} has shape ${show(shape)}, not ${show(expected)}`;
-  const bytes = (expected.reduce((a, b) => a * b, 1) * dtype.bits) / 8;
+  const bytes = (elements(expected) * dtype.bits) / 8;
   return entry.data.byteLength === bytes
     ? null
     : `${name} has ${entry.data.byteLength} bytes of data, not ${bytes}`;

@@ -1,5 +1,6 @@
-// What some families compute besides the plain formula: a limit on gate and up, a shift of up, a sparse gate. gated_mlp.h
-// has the formulas. families.js says which family has which; here a variant is checked and put as the core takes it.
+// What some families compute besides the plain formula: a limit on gate and up, a shift of up, a sparse gate, a norm before
+// down_proj. gated_mlp.h has the formulas. families.js says which family has which; here a variant is checked and put as the
+// core takes it.
 
 import { finite } from './arrays.js';
 import { GatedMLPError } from './errors.js';
@@ -10,21 +11,24 @@ import { GatedMLPError } from './errors.js';
  * @property {number} [upShift] added to up, after that. Default 0
  * @property {number} [sparsity] from 0 to below 1: act sees how far a gate is above the quantile that this share of normally
  *   distributed gates of its token lie below, and 0 for those below. Default 0: all gates as they are
+ * @property {number} [normEps] where given, down_proj sees hidden through an RMSNorm over the token's units with this eps; its
+ *   weight is one more parameter, 'ffn_sub_norm.weight'
  */
 
 /**
  * A variant checked, as arguments of the core's mlp_vary behind the MLP.
  * @param {Variant} variant
  */
-export function checkedVariant({ limit = 0, upShift = 0, sparsity = 0 }) {
+export function checkedVariant({ limit = 0, upShift = 0, sparsity = 0, normEps = 0 }) {
   finite(upShift, 'variant.upShift');
-  if (!(limit >= 0 && limit < Infinity && sparsity >= 0 && sparsity < 1)) {
+  const all = [limit, sparsity, normEps];
+  if (!(Math.min(...all) >= 0 && Math.max(...all) < Infinity && sparsity < 1)) {
     throw new GatedMLPError(
       'ERR_SHAPE',
-      `variant: limit is ${limit}, sparsity ${sparsity}; 0 <= limit and 0 <= sparsity < 1 must hold`,
+      `variant: limit, sparsity, normEps are ${all}; they must be finite and at least 0, sparsity below 1`,
     );
   }
-  return [limit, upShift, sparsity > 0 ? 1 : 0, normalQuantile(sparsity)];
+  return [limit, upShift, sparsity > 0 ? 1 : 0, normalQuantile(sparsity), normEps];
 }
 
 /**

@@ -43,12 +43,11 @@ export class Wasm {
 
   /** @type {Map<number, number>} address -> bytes */
   #blocks = new Map();
-  /** @type {Uint8Array} */
-  #bytes;
-  /** @type {DataView} */
-  #view;
+  // Views of memory that has since grown, or none yet.
+  #bytes = new Uint8Array(0);
+  #view = new DataView(this.#bytes.buffer);
   /** @type {Float32Array} */
-  #reals;
+  #reals = new Float32Array(0);
   #io = { address: 0, bytes: 0 };
   /** Gives memory back when its owner was dropped without dispose(). @type {FinalizationRegistry<number>} */
   #forgotten = new FinalizationRegistry((address) => this.free(address));
@@ -66,10 +65,6 @@ export class Wasm {
     const double = this.realBytes === 8;
     this.Real = double ? /** @type {any} */ (Float64Array) : Float32Array;
     this.realDtype = double ? 'F64' : 'F32';
-    const { buffer } = this.exports.memory;
-    this.#bytes = new Uint8Array(buffer);
-    this.#view = new DataView(buffer);
-    this.#reals = new this.Real(buffer);
     for (const [code, name] of this.#names('dtype_name')) {
       const loadable = this.exports.dtype_loadable(code) === 1;
       this.dtypes.set(name, { code, bits: this.exports.dtype_bits(code), loadable });
@@ -235,14 +230,11 @@ export class Wasm {
     this.team?.dispose();
     this.#blocks.clear();
     this.bytesUsed = 0;
-    const none = new ArrayBuffer(0);
-    this.#bytes = new Uint8Array(none);
-    this.#view = new DataView(none);
-    this.#reals = new this.Real(none);
     // What still refers to this object must not keep the memory alive.
     this.exports = /** @type {WasmExports} */ (
-      /** @type {unknown} */ ({ memory: { buffer: none } })
+      /** @type {unknown} */ ({ memory: { buffer: new ArrayBuffer(0) } })
     );
+    this.#refresh();
   }
 
   #refresh() {
@@ -272,8 +264,8 @@ export class Wasm {
     for (let code = 0; ; code++) {
       const at = this.exports[table](code) >>> 0;
       if (at === 0) return;
-      const end = this.#bytes.indexOf(0, at);
-      yield [code, String.fromCharCode(...this.#bytes.subarray(at, end))];
+      const end = this.bytes.indexOf(0, at);
+      yield [code, String.fromCharCode(...this.bytes.subarray(at, end))];
     }
   }
 }

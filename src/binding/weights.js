@@ -12,12 +12,12 @@ const STAGING_BYTES = 256 * 1024;
 /** Of columns it holds a multiple of this: the core takes whole blocks of the quantised types. */
 const BLOCK = 32;
 
-/** The parameters of a gated MLP, in Hugging Face's names and registration order. */
-export const LINEARS = /** @type {const} */ (['gate_proj', 'up_proj', 'down_proj']);
+/** What a gated MLP may have of modules with parameters, in Hugging Face's names and registration order. */
+export const LINEARS = /** @type {const} */ (['gate_proj', 'up_proj', 'down_proj', 'ffn_sub_norm']);
 
 /**
  * One parameter's place in a tensor: parameter[r, c] = tensor[base + r * rowStride + c * colStride], in elements. A bias
- * has cols = 1.
+ * or a norm's weight has cols = 1.
  * @typedef {object} Part
  * @property {string} parameter 'gate_proj.weight', 'gate_proj.bias', ...
  * @property {string} tensor

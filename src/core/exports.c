@@ -207,39 +207,53 @@ EXPORT(linear_run) gated_mlp_status linear_run(real *y, const real *x, const lin
 
 /* ---------------------------------------------------------------------------------------- gated MLP */
 
+/* How the weight of a norm is held where the others are held as dtype, like a bias. */
+static int32_t norm_dtype(int32_t dtype) {
+    return convert_target_bytes(dtype) != 0 ? dtype : DTYPE_F32;
+}
+
 /* Memory a gated MLP will take in all; 0 where its sizes or dtype are not valid. */
-EXPORT(mlp_bytes) uint64_t mlp_bytes(int32_t d, int32_t d_ff, int32_t dtype, int32_t bias) {
+EXPORT(mlp_bytes) uint64_t mlp_bytes(int32_t d, int32_t d_ff, int32_t dtype, int32_t bias,
+                                     int32_t norm) {
     uint64_t gate = parameter_bytes(d_ff, d, dtype, bias);
     uint64_t down = parameter_bytes(d, d_ff, dtype, bias);
-    return gate == 0 || down == 0 ? 0 : aligned(sizeof(gated_mlp)) + 2 * gate + down;
+    uint64_t weight = norm ? parameter_bytes(d_ff, 1, norm_dtype(dtype), 0) : 0;
+    return gate == 0 || down == 0 ? 0 : aligned(sizeof(gated_mlp)) + 2 * gate + down + weight;
 }
 
 /* A gated MLP with all parameters zero, in one block: memory_free gives it back. NULL: no memory. */
 EXPORT(mlp_create) gated_mlp *mlp_create(int32_t d, int32_t d_ff, int32_t activation, int32_t dtype,
-                                         int32_t bias) {
-    gated_mlp *m = memory_alloc(mlp_bytes(d, d_ff, dtype, bias));
+                                         int32_t bias, int32_t norm) {
+    gated_mlp *m = memory_alloc(mlp_bytes(d, d_ff, dtype, bias, norm));
     if (m != NULL) {
         char *at = (char *)m + aligned(sizeof *m);
         *m = (gated_mlp){.d = d, .d_ff = d_ff, .activation = activation};
         m->gate_proj = place_linear(d_ff, d, dtype, bias, &at);
         m->up_proj = place_linear(d_ff, d, dtype, bias, &at);
         m->down_proj = place_linear(d, d_ff, dtype, bias, &at);
+        if (norm) {
+            m->ffn_sub_norm = place_linear(d_ff, 1, norm_dtype(dtype), 0, &at);
+        }
     }
     return m;
 }
 
 /* What is not plain about its formula; see struct gated_mlp. */
-EXPORT(mlp_vary) void mlp_vary(gated_mlp *m, real limit, real up_shift, int32_t sparse,
-                               real cutoff) {
+EXPORT(mlp_vary) void mlp_vary(gated_mlp *m, real limit, real up_shift, int32_t sparse, real cutoff,
+                               real norm_eps) {
     m->limit = limit;
     m->up_shift = up_shift;
     m->sparse = sparse;
     m->cutoff = cutoff;
+    m->norm_eps = norm_eps;
 }
 
-/* which: 0 gate_proj, 1 up_proj, 2 down_proj */
+/* which: 0 gate_proj, 1 up_proj, 2 down_proj, 3 ffn_sub_norm */
 EXPORT(mlp_linear) linear *mlp_linear(gated_mlp *m, int32_t which) {
-    return which == 0 ? &m->gate_proj : which == 1 ? &m->up_proj : &m->down_proj;
+    return which == 0   ? &m->gate_proj
+           : which == 1 ? &m->up_proj
+           : which == 2 ? &m->down_proj
+                        : &m->ffn_sub_norm;
 }
 
 /* nn.Linear's default initialization, row by row, weight then bias; row has room for in_features floats. */
@@ -259,18 +273,22 @@ static gated_mlp_status init_linear(linear *l, pcg32 *rng, float *row) {
     return GATED_MLP_OK;
 }
 
-/* Draws gate, up and down from one generator, which is left where the last draw ended. */
+/* Draws gate, up and down from one generator, which is left where the last draw ended. A norm's weight is ones. */
 EXPORT(mlp_init) gated_mlp_status mlp_init(gated_mlp *m, pcg32 *rng) {
     uint64_t widest = (uint64_t)(m->d > m->d_ff ? m->d : m->d_ff);
     float *row = scratch(widest * sizeof *row);
     if (row == NULL) {
         return GATED_MLP_ERR_MEMORY;
     }
-    gated_mlp_status status = init_linear(&m->gate_proj, rng, row);
-    if (status == GATED_MLP_OK) {
-        status = init_linear(&m->up_proj, rng, row);
+    gated_mlp_status status = GATED_MLP_OK;
+    for (int32_t i = 0; status == GATED_MLP_OK && i < 3; i++) {
+        status = init_linear(mlp_linear(m, i), rng, row);
     }
-    return status == GATED_MLP_OK ? init_linear(&m->down_proj, rng, row) : status;
+    if (status == GATED_MLP_OK && m->ffn_sub_norm.weight != NULL) {
+        const float one = 1;
+        status = linear_set_block(&m->ffn_sub_norm, 0, m->d_ff, 0, 1, &one, DTYPE_F32, 0, 0);
+    }
+    return status;
 }
 
 static gated_mlp_options options_of(int32_t unit_begin, int32_t unit_end, real scale,

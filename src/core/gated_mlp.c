@@ -1,4 +1,4 @@
-/* Forward of the gated MLP: y = down( act(gate(x)) * up(x) ).
+/* Forward of the gated MLP: y = down( act(gate(x)) * up(x) ), a norm before down where there is one.
  *
  * Per row block of tokens, two stages, of which a panel is a step. In the first, over hidden units,
  * gate and up of 32 of them are computed into tiles, and while these are in L1 the activation and the
@@ -18,8 +18,9 @@ typedef struct {
 } thread_state;
 
 typedef struct {
-    real *hidden; /* [tokens, d_ff] as A of down, whole panels */
-    real *gates;  /* where gates come first: the tiles of all; else NULL */
+    real *hidden;    /* [tokens, d_ff] as A of down, whole panels */
+    real *gates;     /* where gates come first: the tiles of all; else NULL */
+    double *squares; /* where there is a norm: [panels][tokens], sums over a panel of hidden^2 */
     thread_state *state;
     real *x; /* in groups */
     gate_statistics *statistics;
@@ -45,15 +46,17 @@ static void lay_out_own(forward_scratch *s, scratch_cursor *cursor, const gated_
     s->statistics = take_statistics(cursor, m, rows);
 }
 
-/* The hidden values and gates, which all share, and of what each has for itself a thread's. */
+/* What all share, and of what each has for itself a thread's. */
 static forward_scratch lay_out(const gated_mlp *m, int32_t tokens, int32_t thread, void *scratch) {
     const uint64_t rows = (uint64_t)padded_rows(block_rows(tokens));
-    const uint64_t units = (uint64_t)panel_count(m->d_ff) * PANEL;
+    const uint64_t panels = (uint64_t)panel_count(m->d_ff), units = panels * PANEL;
     forward_scratch s;
     scratch_cursor own = {NULL, 0}, all = {scratch, 0};
     lay_out_own(&s, &own, m, rows);
     s.hidden = take(&all, rows, units);
     s.gates = take(&all, rows, gates_come_first(m, tokens) ? units : 0);
+    s.squares = (double *)(void *)take(&all, is_normed(m) ? rows * panels : 0,
+                                       sizeof(double) / sizeof(real));
     all.used += (uint64_t)thread * own.used;
     lay_out_own(&s, &all, m, rows);
     s.bytes = scratch_total(&all);
@@ -96,7 +99,7 @@ static void keep(real *record, const real *tile, const mlp_call *call, const tok
     }
 }
 
-/* hidden = act(gate(x)) * up(x), one panel of it */
+/* hidden = act(gate(x)) * up(x), one panel of it; before a norm with the norm's weights */
 static void forward_hidden(const row_block *hidden, const mlp_call *call, const token_block *block,
                            int32_t panel, const forward_scratch *s) {
     real *act = s->gate;
@@ -110,7 +113,13 @@ static void forward_hidden(const row_block *hidden, const mlp_call *call, const 
         v_store(act + i, v_load(act + i) * v_load(s->up + i));
     }
     keep(call->record.hidden, act, call, block, panel);
-    units_clear_outside(act, call, block, panel);
+    if (is_normed(call->mlp)) {
+        double *squares = s->squares + (size_t)panel * (size_t)hidden->rows;
+        memset(squares, 0, (size_t)hidden->rows * sizeof *squares);
+        add_row_sums(squares, act, act, call->mlp, panel, hidden->rows);
+        weigh_units(act, call->mlp, panel, hidden->rows);
+    }
+    units_clear_outside(act, units_in_slice(call, panel), hidden->rows);
     pack_columns(s->hidden, hidden, panel * PANEL, act, PANEL, PANEL);
 }
 
@@ -122,6 +131,11 @@ static void forward_down(real *y, const row_block *hidden, const mlp_call *call,
     const int has_bias = down->bias != NULL && o->unit_begin == 0 && o->unit_end > 0;
     const int32_t columns = min_i32(PANEL, down->out_features - panel * PANEL);
     panel_product(s->gate, hidden, down, panel, o->unit_begin, o->unit_end, s->strip);
+    if (is_normed(call->mlp)) {
+        double scales[ROW_BLOCK];
+        find_scales(scales, s->squares, panel_count(call->mlp->d_ff), call->mlp, hidden->rows);
+        scale_rows(s->gate, scales, hidden->rows);
+    }
     if (has_bias) {
         add_bias(s->gate, down->bias + panel * PANEL, hidden->rows, columns);
     }
@@ -149,7 +163,7 @@ static column_range panels_of(const mlp_call *call, stage_kind kind) {
         return (column_range){0, panel_count(m->d)};
     }
     return kind == STAGE_GATES && m->sparse ? (column_range){0, panel_count(m->d_ff)}
-                                            : panels_in_slice(call);
+                                            : panels_at_work(call);
 }
 
 /* A row block as this thread sees it; its x is put in order when the thread first comes to it. */

@@ -186,6 +186,15 @@ typedef struct {
     real up_shift;
     real cutoff;
     int32_t sparse;
+
+    /* Where ffn_sub_norm.weight is not NULL, down_proj sees hidden through an RMSNorm:
+     *
+     *     y = down_proj( weight * hidden / sqrt(mean(hidden^2) + norm_eps) )
+     *
+     * the mean being that over the token's d_ff units, whatever the slice. The weight is held, set
+     * and read as that of a linear map with one input. BitNet. */
+    linear ffn_sub_norm; /* [d_ff, 1], no bias */
+    real norm_eps;
 } gated_mlp;
 
 /* act(gate) of one unit forced to a value, at one token or (token = -1) at all of them. 0 shuts
@@ -214,7 +223,7 @@ gated_mlp_options gated_mlp_defaults(const gated_mlp *m);
 
 /* What happens inside, for those who look: each is [tokens, d_ff] or NULL. Units outside the
  * slice are left alone. `gate` is gate_proj's output; `act` and `up` are the factors of hidden as
- * they were used: held values, limit and shift included. */
+ * they were used: held values, limit and shift included. `hidden` is their product, before a norm. */
 typedef struct {
     real *gate;
     real *act;
@@ -224,7 +233,8 @@ typedef struct {
 
 /* Gradients of sum(y * d_y), each accumulated with +=, each NULL if it is not wanted. Weights
  * are row-major in Hugging Face's shapes. Rows, columns and entries of units outside the slice
- * are left alone, but for gate_weight and gate_bias of a sparse MLP: all its gates count. */
+ * are left alone, but for gate_weight and gate_bias of a sparse MLP: all its gates count; and of one
+ * with a norm those of gate and up: all its units do. */
 typedef struct {
     real *x;           /* [tokens, d] */
     real *gate_weight; /* [d_ff, d] */
@@ -233,6 +243,7 @@ typedef struct {
     real *up_bias;     /* [d_ff] */
     real *down_weight; /* [d, d_ff] */
     real *down_bias;   /* [d] */
+    real *norm_weight; /* [d_ff]; not looked at where there is no norm */
 } gated_mlp_gradients;
 
 uint64_t gated_mlp_forward_scratch_bytes(const gated_mlp *m, int32_t tokens);
@@ -278,8 +289,8 @@ void gated_mlp_job_step(const gated_mlp_job *job, int32_t stage, int32_t step, i
 /* Backward of exactly the forward that `options` describes (scale included; accumulate has no
  * part in it): a held act is a constant, another activation is differentiated as what it is.
  * record: gate, act and up of that forward (hidden is not read); without it, without one of the
- * three, or where the MLP has a limit, a shift or is sparse, they are computed again. A clamp has
- * slope 1 at its ends and the cut slope 0 at its own, as in PyTorch. */
+ * three, or where the MLP has a limit, a shift or a norm or is sparse, they are computed again. A
+ * clamp has slope 1 at its ends and the cut slope 0 at its own, as in PyTorch. */
 gated_mlp_status gated_mlp_backward(const gated_mlp_gradients *gradients, const real *d_y,
                                     const real *x, const gated_mlp *m, int32_t tokens,
                                     const gated_mlp_options *options,

@@ -4,9 +4,10 @@
  * computed again; the hidden gradient, d_gate and d_up are tiles, from which the weights' gradients
  * take what they need while the tiles are in L1. d_gate and d_up of all units are kept packed for
  * d_x, which sums over them. Of a sparse MLP d_gate is known when all panels have been seen: its
- * mean and deviation are every unit's. Called through exports.c.
+ * mean and deviation are every unit's. So is a norm's scale: what is needed of it is found in a pass
+ * before. Called through exports.c.
  *
- *     d_hidden = scale d_y down          d_down += (d_y)^T (scale hidden)
+ *     d_hidden = scale d_y down          d_down += (d_y)^T (scale hidden)      normed, where it is
  *     d_gate = d_hidden up f'(gate)      d_up = d_hidden act
  *     d_gate_weight += d_gate^T x        d_up_weight += d_up^T x
  *     d_x += d_gate gate_proj + d_up up_proj
@@ -31,6 +32,9 @@ typedef struct {
     real *gates; /* where the gate is sparse, all tiles: gates and d_gates */
     real *d_gates;
     gate_statistics *statistics;
+    double *scales; /* these [rows], where there is a norm */
+    double *squares;
+    double *d_scales;
 } backward_scratch;
 
 static backward_scratch lay_out(const gated_mlp *m, int32_t tokens, void *scratch) {
@@ -63,10 +67,10 @@ uint64_t gated_mlp_backward_scratch_bytes(const gated_mlp *m, int32_t tokens) {
     return m->d <= 0 || m->d_ff <= 0 || tokens < 0 ? 0 : lay_out(m, tokens, NULL).bytes;
 }
 
-/* The tile's units that are in the slice, from record [tokens, d_ff]; the others are 0. */
+/* The tile's units that are at work, from record [tokens, d_ff]; the others are 0. */
 static void recall(real *tile, const real *record, const mlp_call *call, const token_block *block,
                    int32_t panel) {
-    const column_range units = units_in_slice(call, panel);
+    const column_range units = units_at_work_in(call, panel);
     const size_t d_ff = (size_t)call->mlp->d_ff;
     const real *from = record + (size_t)block->token * d_ff + (size_t)(panel * PANEL + units.begin);
     memset(tile, 0, (size_t)(block->x.rows * PANEL) * sizeof(real));
@@ -76,8 +80,8 @@ static void recall(real *tile, const real *record, const mlp_call *call, const t
     }
 }
 
-/* act, up and, in d_gate, f'(gate) */
-static void find_units(real *d_gate, const mlp_call *call, const token_block *block, int32_t panel,
+/* gate, act and up */
+static void find_units(const mlp_call *call, const token_block *block, int32_t panel,
                        const backward_scratch *s) {
     const gated_mlp_record *record = &call->record;
     if (is_plain(call->mlp) && record->gate != NULL && record->act != NULL && record->up != NULL) {
@@ -92,7 +96,23 @@ static void find_units(real *d_gate, const mlp_call *call, const token_block *bl
         memcpy(s->up, s->raw_up, (size_t)(block->x.rows * PANEL) * sizeof(real));
         vary_ups(s->up, call->mlp, block->x.rows);
     }
-    units_slope(d_gate, s->gate, call, block, panel);
+}
+
+/* tile = scale act up */
+static void multiply_units(real *tile, real scale, int32_t rows, const backward_scratch *s) {
+    const vreal splat = v_splat(scale);
+    for (int32_t i = 0; i < rows * PANEL; i += LANES) {
+        v_store(tile + i, v_load(s->act + i) * v_load(s->up + i) * splat);
+    }
+}
+
+/* The gradient of what down sees of a panel, but for the scale of y, into the d_hidden tile. */
+static void find_down_input_gradient(const mlp_call *call, const token_block *block, int32_t panel,
+                                     const backward_scratch *s) {
+    const gated_mlp *m = call->mlp;
+    const row_block d_y = {s->d_y_groups, block->x.rows, m->d, GROUP, 0};
+    panel_product_transposed(s->d_hidden, &d_y, &m->down_proj, panel, 0, m->d, 0, s->strip);
+    units_clear_outside(s->d_hidden, units_in_slice(call, panel), block->x.rows);
 }
 
 /* d_weight [.., in] of a panel's units += d_units^T x */
@@ -120,15 +140,48 @@ static void add_down_gradient(real *d_weight, const mlp_call *call, const token_
                               int32_t panel, const backward_scratch *s) {
     const int32_t rows = block->x.rows, d = call->mlp->d;
     const size_t d_ff = (size_t)call->mlp->d_ff;
-    const vreal scale = v_splat(call->options.scale);
-    for (int32_t i = 0; i < rows * PANEL; i += LANES) {
-        v_store(s->d_hidden + i, v_load(s->act + i) * v_load(s->up + i) * scale);
+    multiply_units(s->d_hidden, call->options.scale, rows, s);
+    if (is_normed(call->mlp)) {
+        weigh_units(s->d_hidden, call->mlp, panel, rows);
+        scale_rows(s->d_hidden, s->scales, rows);
     }
     for (int32_t o = 0; o < d; o += PANEL) {
         outer_product(d_weight + (size_t)o * d_ff + panel * PANEL, d_ff,
                       s->d_y_tiles + (size_t)o * (size_t)rows,
                       (column_range){0, min_i32(PANEL, d - o)}, s->d_hidden,
                       units_in_slice(call, panel), rows);
+    }
+}
+
+/* The pass over all panels that finds the norm's scales and their gradients. */
+static void begin_norm(const mlp_call *call, const token_block *block, const backward_scratch *s) {
+    const gated_mlp *m = call->mlp;
+    const int32_t rows = block->x.rows;
+    real *hidden = s->gate; /* the gate has done its part */
+    memset(s->squares, 0, (size_t)rows * sizeof(double));
+    memset(s->d_scales, 0, (size_t)rows * sizeof(double));
+    for (int32_t p = 0; p < panel_count(m->d_ff); p++) {
+        find_units(call, block, p, s);
+        multiply_units(hidden, 1, rows, s);
+        add_row_sums(s->squares, hidden, hidden, m, p, rows);
+        find_down_input_gradient(call, block, p, s);
+        weigh_units(s->d_hidden, m, p, rows);
+        add_row_sums(s->d_scales, hidden, s->d_hidden, m, p, rows);
+    }
+    find_scales(s->scales, s->squares, 1, m, rows);
+}
+
+/* The d_hidden tile becomes the gradient of hidden; the norm's weight gets its own. */
+static void backward_norm(const gated_mlp_gradients *g, const mlp_call *call,
+                          const token_block *block, int32_t panel, const backward_scratch *s) {
+    const int32_t rows = block->x.rows;
+    const column_range units = units_in_slice(call, panel);
+    real *hidden = s->gate;
+    multiply_units(hidden, 1, rows, s);
+    norm_backward(s->d_hidden, hidden, call->mlp, panel, s->scales, s->d_scales, rows);
+    if (g->norm_weight != NULL) {
+        add_column_sums(g->norm_weight + panel * PANEL + units.begin, hidden + units.begin, PANEL,
+                        rows, units.end - units.begin, call->options.scale);
     }
 }
 
@@ -148,14 +201,17 @@ static void backward_panel(const gated_mlp_gradients *g, const mlp_call *call,
                            const token_block *block, int32_t panel, const backward_scratch *s) {
     const gated_mlp *m = call->mlp;
     const int32_t rows = block->x.rows;
-    const column_range units = units_in_slice(call, panel);
+    const column_range units = units_at_work_in(call, panel);
     real *d_gate = m->sparse ? units_tile(s->d_gates, block, panel) : s->d_gate;
-    find_units(d_gate, call, block, panel, s);
+    find_units(call, block, panel, s);
+    units_slope(d_gate, s->gate, call, block, panel);
     if (g->down_weight != NULL) {
         add_down_gradient(g->down_weight, call, block, panel, s);
     }
-    const row_block d_y = {s->d_y_groups, rows, m->d, GROUP, 0};
-    panel_product_transposed(s->d_hidden, &d_y, &m->down_proj, panel, 0, m->d, 0, s->strip);
+    find_down_input_gradient(call, block, panel, s);
+    if (is_normed(m)) {
+        backward_norm(g, call, block, panel, s);
+    }
     const vreal scale = v_splat(call->options.scale);
     for (int32_t i = 0; i < rows * PANEL; i += LANES) {
         const vreal d_hidden = v_load(s->d_hidden + i) * scale;
@@ -170,7 +226,7 @@ static void backward_panel(const gated_mlp_gradients *g, const mlp_call *call,
                   PANEL, rows, PANEL);
     }
     if (m->sparse) {
-        units_clear_outside(d_gate, call, block, panel);
+        units_clear_outside(d_gate, units, rows);
         add_cutoff_gradient(block->statistics, d_gate, rows);
     } else {
         add_gate_gradient(g, call, block, panel, units, d_gate, s);
@@ -203,7 +259,8 @@ static void begin_gates(const mlp_call *call, const token_block *block, const ba
 static void add_input_gradient(real *d_x, const mlp_call *call, int32_t rows,
                                const backward_scratch *s) {
     const gated_mlp *m = call->mlp;
-    const int32_t begin = call->options.unit_begin, end = call->options.unit_end;
+    const column_range units = units_at_work(call);
+    const int32_t begin = units.begin, end = units.end;
     const int32_t depth = panel_count(m->d_ff) * PANEL;
     const row_block d_gate = {s->d_gate_groups, rows, depth, GROUP, 0};
     const row_block d_up = {s->d_up_groups, rows, depth, GROUP, 0};
@@ -226,11 +283,15 @@ gated_mlp_status gated_mlp_backward(const gated_mlp_gradients *gradients, const 
     if (status != GATED_MLP_OK) {
         return status;
     }
-    const backward_scratch s = lay_out(m, tokens, scratch);
+    backward_scratch s = lay_out(m, tokens, scratch);
     if (s.bytes == 0) {
         return GATED_MLP_ERR_OVERFLOW;
     }
-    const column_range panels = panels_in_slice(&call);
+    double scales[ROW_BLOCK], squares[ROW_BLOCK], d_scales[ROW_BLOCK];
+    s.scales = scales;
+    s.squares = squares;
+    s.d_scales = d_scales;
+    const column_range panels = panels_at_work(&call);
     const int32_t d = m->d;
     for (int32_t t = 0; t < tokens; t += ROW_BLOCK) {
         const size_t start = (size_t)t * (size_t)d;
@@ -243,6 +304,9 @@ gated_mlp_status gated_mlp_backward(const gated_mlp_gradients *gradients, const 
         pack_tiles(s.d_y_tiles, d_y + start, rows, d);
         if (m->sparse) {
             begin_gates(&call, &block, &s);
+        }
+        if (is_normed(m)) {
+            begin_norm(&call, &block, &s);
         }
         for (int32_t p = panels.begin; p < panels.end; p++) {
             backward_panel(gradients, &call, &block, p, &s);

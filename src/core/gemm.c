@@ -203,30 +203,6 @@ void outer_product(real *c, size_t ldc, const real *a, column_range a_columns, c
     }
 }
 
-void add_column_sums(real *sums, const real *src, size_t ld, int32_t rows, int32_t columns,
-                     real scale) {
-    for (int32_t j = 0; j < columns; j += PANEL) {
-        const int32_t n = min_i32(PANEL, columns - j);
-        real block[PANEL] = {0};
-        for (int32_t r = 0; r < rows; r++) {
-            for (int32_t i = 0; i < n; i++) {
-                block[i] += src[(size_t)r * ld + (size_t)(j + i)];
-            }
-        }
-        for (int32_t i = 0; i < n; i++) {
-            sums[j + i] += scale * block[i];
-        }
-    }
-}
-
-void add_bias(real *tile, const real *bias, int32_t rows, int32_t columns) {
-    for (int32_t r = 0; r < rows; r++) {
-        for (int32_t j = 0; j < columns; j++) {
-            tile[r * PANEL + j] += bias[j];
-        }
-    }
-}
-
 void write_tile(real *y, size_t ld, const real *tile, int32_t rows, int32_t columns, real scale,
                 int accumulate) {
     for (int32_t r = 0; r < rows; r++, y += ld, tile += PANEL) {

@@ -10,7 +10,7 @@
 #ifndef GATED_MLP_GEMM_H
 #define GATED_MLP_GEMM_H
 
-#include "pack.h"
+#include "tile.h"
 
 /* Buffer that panel_product and panel_product_transposed expand weights into: reals. A tile that
  * they fill has room for whole groups of rows. */
@@ -35,13 +35,6 @@ typedef struct {
  * in their ranges; nothing else of c is touched. */
 void outer_product(real *c, size_t ldc, const real *a, column_range a_columns, const real *b,
                    column_range b_columns, int32_t depth);
-
-/* sums [columns] += scale * column sums of src [rows, columns], rows ld apart. */
-void add_column_sums(real *sums, const real *src, size_t ld, int32_t rows, int32_t columns,
-                     real scale);
-
-/* tile [rows][PANEL] += bias, which has `columns` entries. */
-void add_bias(real *tile, const real *bias, int32_t rows, int32_t columns);
 
 /* y [rows, columns] (+)= scale * tile, y's rows ld apart. */
 void write_tile(real *y, size_t ld, const real *tile, int32_t rows, int32_t columns, real scale,

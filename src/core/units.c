@@ -22,7 +22,7 @@ static gated_mlp_status check_options(const gated_mlp_options *o, int32_t d_ff, 
 
 gated_mlp_status mlp_call_begin(mlp_call *call, const gated_mlp *m, int32_t tokens,
                                 const gated_mlp_options *options, const gated_mlp_record *record) {
-    if (m->d <= 0 || m->d_ff <= 0 || tokens < 0 || !(m->limit >= 0)) {
+    if (m->d <= 0 || m->d_ff <= 0 || tokens < 0 || !(m->limit >= 0) || !(m->norm_eps >= 0)) {
         return GATED_MLP_ERR_SHAPE;
     }
     call->mlp = m;
@@ -37,6 +37,9 @@ gated_mlp_status mlp_call_begin(mlp_call *call, const gated_mlp *m, int32_t toke
     }
     if (status == GATED_MLP_OK) {
         status = check_projection(&m->down_proj, m->d, m->d_ff);
+    }
+    if (status == GATED_MLP_OK && is_normed(m)) {
+        status = check_projection(&m->ffn_sub_norm, m->d_ff, 1);
     }
     if (status == GATED_MLP_OK &&
         (block_bytes(m->gate_proj.dtype) != 0) != (block_bytes(m->up_proj.dtype) != 0)) {
@@ -130,25 +133,40 @@ void units_slope(real *slope, const real *gate, const mlp_call *call, const toke
     apply_holds(slope, call, block, panel, 1);
 }
 
-void units_clear_outside(real *tile, const mlp_call *call, const token_block *block,
-                         int32_t panel) {
-    const column_range units = units_in_slice(call, panel);
-    if (units.end - units.begin == PANEL) {
+void units_clear_outside(real *tile, column_range inside, int32_t rows) {
+    if (inside.end - inside.begin == PANEL) {
         return;
     }
-    for (int32_t r = 0; r < block->x.rows; r++, tile += PANEL) {
-        memset(tile, 0, (size_t)units.begin * sizeof(real));
-        memset(tile + units.end, 0, (size_t)(PANEL - units.end) * sizeof(real));
+    for (int32_t r = 0; r < rows; r++, tile += PANEL) {
+        memset(tile, 0, (size_t)inside.begin * sizeof(real));
+        memset(tile + inside.end, 0, (size_t)(PANEL - inside.end) * sizeof(real));
     }
+}
+
+static column_range in_panel(column_range units, int32_t panel) {
+    const int32_t first = panel * PANEL;
+    const int32_t begin = min_i32(PANEL, max_i32(0, units.begin - first));
+    return (column_range){begin, max_i32(begin, min_i32(PANEL, units.end - first))};
+}
+
+static column_range slice_of(const mlp_call *call) {
+    return (column_range){call->options.unit_begin, call->options.unit_end};
 }
 
 column_range units_in_slice(const mlp_call *call, int32_t panel) {
-    const int32_t first = panel * PANEL;
-    return (column_range){max_i32(0, call->options.unit_begin - first),
-                          min_i32(PANEL, call->options.unit_end - first)};
+    return in_panel(slice_of(call), panel);
 }
 
-column_range panels_in_slice(const mlp_call *call) {
-    const int32_t begin = call->options.unit_begin, end = call->options.unit_end;
-    return (column_range){begin / PANEL, begin == end ? begin / PANEL : panel_count(end)};
+column_range units_at_work(const mlp_call *call) {
+    return is_normed(call->mlp) ? (column_range){0, call->mlp->d_ff} : slice_of(call);
+}
+
+column_range units_at_work_in(const mlp_call *call, int32_t panel) {
+    return in_panel(units_at_work(call), panel);
+}
+
+column_range panels_at_work(const mlp_call *call) {
+    const column_range units = units_at_work(call);
+    const int32_t begin = units.begin / PANEL;
+    return (column_range){begin, units.begin == units.end ? begin : panel_count(units.end)};
 }

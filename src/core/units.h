@@ -50,13 +50,17 @@ void units_activate(real *act, const real *gate, const mlp_call *call, const tok
 void units_slope(real *slope, const real *gate, const mlp_call *call, const token_block *block,
                  int32_t panel);
 
-/* Units of the tile that are not in the slice become 0. */
-void units_clear_outside(real *tile, const mlp_call *call, const token_block *block, int32_t panel);
+/* The tile's columns that are not in the range become 0. */
+void units_clear_outside(real *tile, column_range inside, int32_t rows);
 
 /* The panel's columns that belong to the slice. */
 column_range units_in_slice(const mlp_call *call, int32_t panel);
 
-/* Panels that hold the slice: [begin, end). */
-column_range panels_in_slice(const mlp_call *call);
+/* The units that are computed: those of the slice, or all where a norm wants their mean. */
+column_range units_at_work(const mlp_call *call);
+column_range units_at_work_in(const mlp_call *call, int32_t panel);
+
+/* Panels that hold them: [begin, end). */
+column_range panels_at_work(const mlp_call *call);
 
 #endif

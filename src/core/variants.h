@@ -1,5 +1,6 @@
 /* What some families' formulas do to gate and up before they meet, tile by tile: a limit, a shift of
  * up, and the cut of a sparse gate, as struct gated_mlp says. Backward has the same as derivatives.
+ * The norm that another has after that is sub_norm.c's.
  *
  * Not the plain formula, which asks for none of it. Called by units.c, gated_mlp.c and
  * gated_mlp_backward.c.
@@ -7,7 +8,7 @@
 #ifndef GATED_MLP_VARIANTS_H
 #define GATED_MLP_VARIANTS_H
 
-#include "gemm.h"
+#include "sub_norm.h"
 
 /* One token's gates over all units; in double, since deviations are differences. */
 typedef struct {
@@ -18,7 +19,7 @@ typedef struct {
 } gate_statistics;
 
 INLINE int is_plain(const gated_mlp *m) {
-    return m->limit == 0 && m->up_shift == 0 && !m->sparse;
+    return m->limit == 0 && m->up_shift == 0 && !m->sparse && !is_normed(m);
 }
 
 /* [rows], or NULL where the gate is not sparse */

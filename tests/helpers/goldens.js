@@ -8,7 +8,7 @@ import { GatedMLP } from '../../src/binding/index.js';
 /**
  * @typedef {{ dtype: string, shape: number[], data: Float32Array | Float64Array | Uint16Array | BigInt64Array }} Tensor
  * @typedef {{ case: string, kind: string, act: string, d: number, f: number, bias?: boolean, parameters: string[],
- *   activation_sparsity?: number }} GoldenCase
+ *   activation_sparsity?: number, norm_eps?: number }} GoldenCase
  */
 
 /** How far a float32 result may be from float64, relative to the tensor's largest value: fixtures/README.md says why. */
@@ -77,6 +77,11 @@ export function goldenCases() {
 
 /** @returns {GoldenCase[]} the cases whose formula is down(act(gate(x)) * up(x)), nothing added */
 export function plainCases() {
+  return definedCases().filter((each) => !each.norm_eps);
+}
+
+/** @returns {GoldenCase[]} the cases whose formula reference.js has: those, and the same with a norm */
+export function definedCases() {
   return goldenCases().filter((each) => !each.activation_sparsity);
 }
 
@@ -87,8 +92,8 @@ export function plainCases() {
  */
 export async function loadGolden(golden, runtime) {
   const tensors = readSafetensors(`goldens/mlp/${golden.case}.safetensors`);
-  const { act, d, f, bias = false, activation_sparsity: sparsity = 0 } = golden;
-  const mlp = await GatedMLP.create(d, f, { act, bias, runtime, variant: { sparsity } });
+  const { act, d, f, bias = false, activation_sparsity: sparsity, norm_eps: normEps } = golden;
+  const mlp = await GatedMLP.create(d, f, { act, bias, runtime, variant: { sparsity, normEps } });
   mlp.loadStateDict(
     new Map(
       golden.parameters.map((name) => [

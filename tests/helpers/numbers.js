@@ -64,7 +64,7 @@ export function asState(parameters) {
  * @param {number} d
  * @param {number} dFf
  * @param {Record<string, Float32Array | Float64Array>} parameters
- * @param {{ act?: string, runtime: Runtime, dtype?: 'float32' | 'float64' | 'float16' | 'bfloat16' }} options
+ * @param {{ act?: string, runtime: Runtime, dtype?: 'float32' | 'float64' | 'float16' | 'bfloat16', variant?: import('../../src/binding/gated-mlp.js').Variant }} options
  */
 export async function mlpOf(d, dFf, parameters, options) {
   const mlp = await GatedMLP.create(d, dFf, { bias: 'gate_proj.bias' in parameters, ...options });

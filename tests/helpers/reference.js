@@ -2,7 +2,7 @@
 // tests/reference.test.js holds it to Hugging Face's float64 values. Shares nothing with src.
 
 /** @typedef {Record<string, ArrayLike<number>>} Parameters by Hugging Face's names; biases may be missing */
-/** @typedef {{ d: number, dFf: number, act: string, parameters: Parameters }} ReferenceMLP */
+/** @typedef {{ d: number, dFf: number, act: string, parameters: Parameters, normEps?: number }} ReferenceMLP normEps: of a norm before down_proj, where it has a weight */
 
 /** @param {number} z */
 const sigmoid = (z) => 1 / (1 + Math.exp(-z));
@@ -80,12 +80,64 @@ function project(x, parameters, linear, inner, out) {
  * @param {ReferenceMLP} mlp
  * @param {ArrayLike<number>} x [tokens, d]
  */
-export function referenceForward({ d, dFf, act, parameters }, x) {
+export function referenceForward(mlp, x) {
+  const { d, dFf, act, parameters } = mlp;
   const gate = project(x, parameters, 'gate_proj', d, dFf);
   const up = project(x, parameters, 'up_proj', d, dFf);
   const activated = gate.map((g) => actOf(act)[0](g));
   const hidden = activated.map((a, i) => a * up[i]);
-  return { gate, act: activated, up, hidden, y: project(hidden, parameters, 'down_proj', dFf, d) };
+  const y = project(seenBy(mlp, hidden), parameters, 'down_proj', dFf, d);
+  return { gate, act: activated, up, hidden, y };
+}
+
+/** What down_proj sees: hidden, or that after the norm. @param {ReferenceMLP} mlp @param {Float64Array} hidden */
+function seenBy(mlp, hidden) {
+  const weight = mlp.parameters['ffn_sub_norm.weight'];
+  return weight ? normOf(mlp, hidden).map((n, i) => n * weight[i % mlp.dFf]) : hidden;
+}
+
+/** hidden over the root of its token's mean square. @param {ReferenceMLP} mlp @param {Float64Array} hidden */
+function normOf(mlp, hidden) {
+  const roots = rootsOf(mlp, hidden);
+  return hidden.map((h, i) => h / roots[Math.floor(i / mlp.dFf)]);
+}
+
+/** Of each token. @param {ReferenceMLP} mlp @param {Float64Array} hidden */
+function rootsOf({ dFf, normEps = 0 }, hidden) {
+  return Float64Array.from({ length: hidden.length / dFf }, (_, token) => {
+    const own = hidden.subarray(token * dFf, (token + 1) * dFf);
+    return Math.sqrt(own.reduce((sum, h) => sum + h * h, 0) / dFf + normEps);
+  });
+}
+
+/**
+ * From the gradient of what down_proj sees, that of hidden and of the norm's weight.
+ * @param {ReferenceMLP} mlp
+ * @param {Float64Array} hidden
+ * @param {Float64Array} dSeen
+ */
+function normBackward(mlp, hidden, dSeen) {
+  const { dFf, parameters } = mlp;
+  const weight = parameters['ffn_sub_norm.weight'];
+  if (!weight) return { dHidden: dSeen };
+  const roots = rootsOf(mlp, hidden);
+  const normed = normOf(mlp, hidden);
+  const dNormed = dSeen.map((v, i) => v * weight[i % dFf]);
+  const dWeight = new Float64Array(dFf);
+  dSeen.forEach((v, i) => {
+    dWeight[i % dFf] += v * normed[i];
+  });
+  // A token's normed values have a mean square that hardly moves: what would move it is taken out.
+  const along = roots.map((_, token) => {
+    let sum = 0;
+    for (let i = token * dFf; i < (token + 1) * dFf; i++) sum += dNormed[i] * normed[i];
+    return sum / dFf;
+  });
+  const dHidden = dNormed.map((v, i) => {
+    const token = Math.floor(i / dFf);
+    return (v - along[token] * normed[i]) / roots[token];
+  });
+  return { dHidden, dWeight };
 }
 
 /**
@@ -98,8 +150,10 @@ export function referenceForward({ d, dFf, act, parameters }, x) {
 export function referenceBackward(mlp, x, gy) {
   const { d, dFf, act, parameters } = mlp;
   const { gate, up, hidden } = referenceForward(mlp, x);
+  const seen = seenBy(mlp, hidden);
+  const dSeen = inputGradient(gy, parameters['down_proj.weight'], dFf, d);
+  const { dHidden, dWeight } = normBackward(mlp, hidden, dSeen);
   // hidden = act(gate) * up, so each of the two gets the upstream gradient times the other, gate also act'.
-  const dHidden = inputGradient(gy, parameters['down_proj.weight'], dFf, d);
   const dGate = dHidden.map((v, i) => v * up[i] * actOf(act)[1](gate[i]));
   const dUp = dHidden.map((v, i) => v * actOf(act)[0](gate[i]));
   const viaGate = inputGradient(dGate, parameters['gate_proj.weight'], d, dFf);
@@ -108,7 +162,8 @@ export function referenceBackward(mlp, x, gy) {
     x: viaGate.map((v, i) => v + viaUp[i]),
     ...parameterGradients('gate_proj', dGate, x, d, dFf, parameters),
     ...parameterGradients('up_proj', dUp, x, d, dFf, parameters),
-    ...parameterGradients('down_proj', gy, hidden, dFf, d, parameters),
+    ...parameterGradients('down_proj', gy, seen, dFf, d, parameters),
+    ...(dWeight && { 'ffn_sub_norm.weight': dWeight }),
   };
 }
 

@@ -20,8 +20,8 @@ import { sameBytes, touchedBy } from './touched.js';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const COPIED = ['src', 'tests', 'web', 'build.sh', 'package.json'];
 const LINKED = ['fixtures', 'node_modules'];
-/** Tests that look at the float64 build alone. */
-const IN_FLOAT64 = ['gradcheck.test.js'];
+/** Tests that look at the float64 build alone, or for a fault at that first. */
+const IN_FLOAT64 = ['gradcheck.test.js', 'variants.test.js'];
 /** The modules of the copy. None is relaxed, so that every engine takes the same. @type {Record<string, string>} */
 const MODULES = {
   simd128: 'src/binding/gated-mlp.wasm',

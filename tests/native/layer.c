@@ -137,9 +137,18 @@ layer layer_create(int32_t d, int32_t d_ff, int32_t dtype, int with_bias, int32_
     return l;
 }
 
+void layer_norm(layer *l, int32_t dtype, double eps) {
+    double *none;
+    create_projection(&l->mlp.ffn_sub_norm, &l->reference.norm_weight, &none, l->mlp.d_ff, 1, dtype,
+                      0);
+    l->mlp.norm_eps = (real)eps;
+    l->reference.norm_eps = eps;
+}
+
 void layer_free(layer *l) {
-    linear *projections[] = {&l->mlp.gate_proj, &l->mlp.up_proj, &l->mlp.down_proj};
-    for (int i = 0; i < 3; i++) {
+    linear *projections[] = {&l->mlp.gate_proj, &l->mlp.up_proj, &l->mlp.down_proj,
+                             &l->mlp.ffn_sub_norm};
+    for (int i = 0; i < 4; i++) {
         free(projections[i]->weight);
         free(projections[i]->bias);
     }
@@ -149,4 +158,5 @@ void layer_free(layer *l) {
     free(l->reference.up_bias);
     free(l->reference.down_weight);
     free(l->reference.down_bias);
+    free(l->reference.norm_weight);
 }

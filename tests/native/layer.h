@@ -20,6 +20,8 @@ typedef struct {
 double tolerance_of(int32_t dtype);
 
 layer layer_create(int32_t d, int32_t d_ff, int32_t dtype, int with_bias, int32_t activation);
+/* Gives it a norm before down, with random weights. */
+void layer_norm(layer *l, int32_t dtype, double eps);
 void layer_free(layer *l);
 
 /* malloc that cannot fail, and gives a block of its own for 0 bytes. */

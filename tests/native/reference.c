@@ -105,76 +105,108 @@ static double cutoff_of(const reference_mlp *m, const double *gates) {
     return m->sparse ? mean_of(gates, m->d_ff) + m->cutoff * deviation_of(gates, m->d_ff) : 0;
 }
 
-static double up_of(const reference_mlp *m, const double *token, int32_t i) {
-    return dot(token, m->up_weight + i * m->d, m->up_bias ? m->up_bias + i : NULL, m->d);
-}
-
 static int32_t activation_of(const reference_mlp *m, const gated_mlp_options *o) {
     return o->activation == -1 ? m->activation : o->activation;
 }
 
-/* gates [d_ff] = gate_proj of one token */
-static void gates_of(double *gates, const reference_mlp *m, const double *token) {
+/* Everything about one token, each [d_ff]: all units, whatever the slice. */
+typedef struct {
+    double *gate, *raw_up, *up, *act, *hidden;
+    double *normed; /* what down sees */
+    double cutoff, root;
+} token_state;
+
+static token_state start_token(const reference_mlp *m) {
+    const size_t n = (size_t)m->d_ff;
+    double *room = malloc(6 * n * sizeof *room);
+    return (token_state){room, room + n, room + 2 * n, room + 3 * n, room + 4 * n, room + 5 * n,
+                         0,    1};
+}
+
+static void find_token(token_state *s, const double *x, const reference_mlp *m, int32_t t,
+                       const gated_mlp_options *o) {
+    const double *token = x + t * m->d;
     for (int32_t i = 0; i < m->d_ff; i++) {
-        const double *row = m->gate_weight + i * m->d;
-        gates[i] = dot(token, row, m->gate_bias ? m->gate_bias + i : NULL, m->d);
+        s->gate[i] =
+            dot(token, m->gate_weight + i * m->d, m->gate_bias ? m->gate_bias + i : NULL, m->d);
+        s->raw_up[i] =
+            dot(token, m->up_weight + i * m->d, m->up_bias ? m->up_bias + i : NULL, m->d);
+    }
+    s->cutoff = cutoff_of(m, s->gate);
+    double squares = 0;
+    for (int32_t i = 0; i < m->d_ff; i++) {
+        const gated_mlp_hold *hold = find_hold(o, t, i);
+        s->up[i] = clamp(s->raw_up[i], m->limit) + m->up_shift;
+        s->act[i] = hold != NULL
+                        ? (double)hold->value
+                        : reference_activation(activation_of(m, o), seen(m, s->cutoff, s->gate[i]));
+        s->hidden[i] = s->act[i] * s->up[i];
+        squares += s->hidden[i] * s->hidden[i];
+    }
+    s->root = m->norm_weight != NULL ? sqrt(squares / m->d_ff + m->norm_eps) : 1;
+    for (int32_t i = 0; i < m->d_ff; i++) {
+        s->normed[i] = s->hidden[i] / s->root * (m->norm_weight != NULL ? m->norm_weight[i] : 1);
     }
 }
 
 void reference_forward(double *y, const reference_record *record, const double *x,
                        const reference_mlp *m, int32_t tokens, const gated_mlp_options *o) {
-    double *gates = malloc((size_t)m->d_ff * sizeof *gates);
+    token_state s = start_token(m);
     for (int32_t t = 0; t < tokens; t++) {
-        const double *token = x + t * m->d;
-        gates_of(gates, m, token);
-        const double cutoff = cutoff_of(m, gates);
+        find_token(&s, x, m, t, o);
         for (int32_t i = o->unit_begin; i < o->unit_end; i++) {
             const int32_t at = t * m->d_ff + i;
-            const gated_mlp_hold *hold = find_hold(o, t, i);
-            record->gate[at] = gates[i];
-            record->up[at] = clamp(up_of(m, token, i), m->limit) + m->up_shift;
-            record->act[at] =
-                hold != NULL ? (double)hold->value
-                             : reference_activation(activation_of(m, o), seen(m, cutoff, gates[i]));
-            record->hidden[at] = record->act[at] * record->up[at];
+            record->gate[at] = s.gate[i];
+            record->up[at] = s.up[i];
+            record->act[at] = s.act[i];
+            record->hidden[at] = s.hidden[i];
         }
         const int with_bias = m->down_bias != NULL && o->unit_begin == 0 && o->unit_end > 0;
         for (int32_t j = 0; j < m->d; j++) {
             const double sum =
-                dot(record->hidden + t * m->d_ff + o->unit_begin,
-                    m->down_weight + j * m->d_ff + o->unit_begin,
+                dot(s.normed + o->unit_begin, m->down_weight + j * m->d_ff + o->unit_begin,
                     with_bias ? m->down_bias + j : NULL, o->unit_end - o->unit_begin);
             double *to = &y[t * m->d + j];
             *to = (double)o->scale * sum + (o->accumulate ? *to : 0);
         }
     }
-    free(gates);
+    free(s.gate);
 }
 
-/* d_gates[i], and all else that one unit does for one token. */
-static double backward_unit(const reference_gradients *g, const double *d_y, const double *x,
-                            const reference_record *record, const reference_mlp *m, int32_t t,
-                            int32_t i, double cutoff, const gated_mlp_options *o) {
-    const int32_t at = t * m->d_ff + i;
-    const double gate = record->gate[at], raw_up = up_of(m, x + t * m->d, i);
-    double d_hidden = 0;
-    for (int32_t j = 0; j < m->d; j++) {
-        const double d_out = (double)o->scale * d_y[t * m->d + j];
-        d_hidden += d_out * m->down_weight[j * m->d_ff + i];
-        g->down_weight[j * m->d_ff + i] += d_out * record->hidden[at];
+/* d_normed [d_ff], 0 outside the slice, and the gradient of down. */
+static void backward_down(double *d_normed, const reference_gradients *g, const double *d_y,
+                          const token_state *s, const reference_mlp *m,
+                          const gated_mlp_options *o) {
+    memset(d_normed, 0, (size_t)m->d_ff * sizeof *d_normed);
+    for (int32_t i = o->unit_begin; i < o->unit_end; i++) {
+        for (int32_t j = 0; j < m->d; j++) {
+            const double d_out = (double)o->scale * d_y[j];
+            d_normed[i] += d_out * m->down_weight[j * m->d_ff + i];
+            g->down_weight[j * m->d_ff + i] += d_out * s->normed[i];
+        }
     }
-    const double d_up = clamp(raw_up, m->limit) == raw_up ? d_hidden * record->act[at] : 0;
-    for (int32_t k = 0; k < m->d; k++) {
-        g->x[t * m->d + k] += d_up * m->up_weight[i * m->d + k];
-        g->up_weight[i * m->d + k] += d_up * x[t * m->d + k];
+    const int with_bias = o->unit_begin == 0 && o->unit_end > 0;
+    for (int32_t j = 0; g->down_bias != NULL && with_bias && j < m->d; j++) {
+        g->down_bias[j] += (double)o->scale * d_y[j];
     }
-    if (g->up_bias != NULL) {
-        g->up_bias[i] += d_up;
+}
+
+/* In place: d_normed becomes d_hidden. Every hidden value is also a part of its token's root. */
+static void backward_norm(double *d, const reference_gradients *g, const token_state *s,
+                          const reference_mlp *m) {
+    if (m->norm_weight == NULL) {
+        return;
     }
-    return find_hold(o, t, i) != NULL
-               ? 0
-               : d_hidden * record->up[at] * seen_slope(m, cutoff, gate) *
-                     reference_derivative(activation_of(m, o), seen(m, cutoff, gate));
+    double d_root = 0;
+    for (int32_t i = 0; i < m->d_ff; i++) {
+        d_root -= d[i] * m->norm_weight[i] * s->hidden[i] / (s->root * s->root);
+    }
+    for (int32_t i = 0; i < m->d_ff; i++) {
+        if (g->norm_weight != NULL) {
+            g->norm_weight[i] += d[i] * s->hidden[i] / s->root;
+        }
+        d[i] = d[i] * m->norm_weight[i] / s->root + d_root * s->hidden[i] / (m->d_ff * s->root);
+    }
 }
 
 /* Every gate is also a part of its token's mean and deviation. */
@@ -189,40 +221,47 @@ static void backward_cutoff(double *d_gates, const double *gates, const referenc
     }
 }
 
-static void backward_gate(const reference_gradients *g, const double *x, const reference_mlp *m,
-                          int32_t t, int32_t i, double d_gate) {
-    for (int32_t k = 0; k < m->d; k++) {
-        g->x[t * m->d + k] += d_gate * m->gate_weight[i * m->d + k];
-        g->gate_weight[i * m->d + k] += d_gate * x[t * m->d + k];
-    }
-    if (g->gate_bias != NULL) {
-        g->gate_bias[i] += d_gate;
+/* Of one projection, from the gradient of its output for one token. */
+static void backward_projection(double *d_x, double *d_weight, double *d_bias,
+                                const double *d_units, const double *x, const double *weight,
+                                const reference_mlp *m) {
+    for (int32_t i = 0; i < m->d_ff; i++) {
+        for (int32_t k = 0; k < m->d; k++) {
+            d_x[k] += d_units[i] * weight[i * m->d + k];
+            d_weight[i * m->d + k] += d_units[i] * x[k];
+        }
+        if (d_bias != NULL) {
+            d_bias[i] += d_units[i];
+        }
     }
 }
 
 void reference_backward(const reference_gradients *g, const double *d_y, const double *x,
-                        const reference_record *record, const reference_mlp *m, int32_t tokens,
-                        const gated_mlp_options *o) {
-    double *gates = malloc((size_t)m->d_ff * sizeof *gates);
-    double *d_gates = malloc((size_t)m->d_ff * sizeof *d_gates);
+                        const reference_mlp *m, int32_t tokens, const gated_mlp_options *o) {
+    token_state s = start_token(m);
+    double *d_hidden = malloc(3 * (size_t)m->d_ff * sizeof *d_hidden);
+    double *d_gates = d_hidden + m->d_ff, *d_ups = d_gates + m->d_ff;
     for (int32_t t = 0; t < tokens; t++) {
-        gates_of(gates, m, x + t * m->d);
-        const double cutoff = cutoff_of(m, gates);
-        memset(d_gates, 0, (size_t)m->d_ff * sizeof *d_gates);
-        for (int32_t i = o->unit_begin; i < o->unit_end; i++) {
-            d_gates[i] = backward_unit(g, d_y, x, record, m, t, i, cutoff, o);
+        const double *token = x + t * m->d;
+        find_token(&s, x, m, t, o);
+        backward_down(d_hidden, g, d_y + t * m->d, &s, m, o);
+        backward_norm(d_hidden, g, &s, m);
+        for (int32_t i = 0; i < m->d_ff; i++) {
+            d_ups[i] = clamp(s.raw_up[i], m->limit) == s.raw_up[i] ? d_hidden[i] * s.act[i] : 0;
+            d_gates[i] =
+                find_hold(o, t, i) != NULL
+                    ? 0
+                    : d_hidden[i] * s.up[i] * seen_slope(m, s.cutoff, s.gate[i]) *
+                          reference_derivative(activation_of(m, o), seen(m, s.cutoff, s.gate[i]));
         }
         if (m->sparse) {
-            backward_cutoff(d_gates, gates, m);
+            backward_cutoff(d_gates, s.gate, m);
         }
-        for (int32_t i = 0; i < m->d_ff; i++) {
-            backward_gate(g, x, m, t, i, d_gates[i]);
-        }
-        const int with_bias = o->unit_begin == 0 && o->unit_end > 0;
-        for (int32_t j = 0; g->down_bias != NULL && with_bias && j < m->d; j++) {
-            g->down_bias[j] += (double)o->scale * d_y[t * m->d + j];
-        }
+        backward_projection(g->x + t * m->d, g->gate_weight, g->gate_bias, d_gates, token,
+                            m->gate_weight, m);
+        backward_projection(g->x + t * m->d, g->up_weight, g->up_bias, d_ups, token, m->up_weight,
+                            m);
     }
-    free(gates);
-    free(d_gates);
+    free(d_hidden);
+    free(s.gate);
 }

@@ -23,6 +23,8 @@ typedef struct {
     double up_shift;
     double cutoff;
     int32_t sparse;
+    double *norm_weight; /* [d_ff], or NULL where there is no norm */
+    double norm_eps;
 } reference_mlp;
 
 typedef struct {
@@ -40,6 +42,7 @@ typedef struct {
     double *up_bias;
     double *down_weight;
     double *down_bias;
+    double *norm_weight;
 } reference_gradients;
 
 double reference_activation(int32_t activation, double z);
@@ -49,10 +52,9 @@ double reference_derivative(int32_t activation, double z);
 void reference_forward(double *y, const reference_record *record, const double *x,
                        const reference_mlp *m, int32_t tokens, const gated_mlp_options *options);
 
-/* Adds to every gradient (bias gradients may be NULL), from the record of that forward. Of a
- * sparse MLP all gates have a gradient, whatever the slice. */
+/* Adds to every gradient (those of the biases and the norm may be NULL). Of a sparse MLP all gates
+ * have a gradient, whatever the slice, and of one with a norm all units. */
 void reference_backward(const reference_gradients *gradients, const double *d_y, const double *x,
-                        const reference_record *record, const reference_mlp *m, int32_t tokens,
-                        const gated_mlp_options *options);
+                        const reference_mlp *m, int32_t tokens, const gated_mlp_options *options);
 
 #endif

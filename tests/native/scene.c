@@ -10,18 +10,21 @@ void scene_vary(variant v) {
     varied = v;
 }
 
-/* Numbers such that limit and cut both bite on random gates. */
-static void vary(layer *l) {
+/* Numbers such that limit and cut both bite on random gates, and eps on the mean of squares. */
+static void vary(layer *l, int32_t dtype) {
     reference_mlp *r = &l->reference;
-    const int limited = varied == LIMITED || varied == LIMITED_AND_SPARSE;
+    const int limited = varied == LIMITED || varied == LIMITED_AND_SPARSE || varied == ALL_THREE;
     r->limit = limited ? 0.5 : 0;
     r->up_shift = limited ? 1 : 0;
-    r->sparse = varied >= SPARSE;
+    r->sparse = varied == SPARSE || varied == LIMITED_AND_SPARSE || varied == ALL_THREE;
     r->cutoff = r->sparse ? 0.625 : 0;
     l->mlp.limit = (real)r->limit;
     l->mlp.up_shift = (real)r->up_shift;
     l->mlp.sparse = r->sparse;
     l->mlp.cutoff = (real)r->cutoff;
+    if (varied >= NORMED) {
+        layer_norm(l, dtype, 0.25);
+    }
 }
 
 void scene_forward(scene *s) {
@@ -38,7 +41,7 @@ void scene_start(scene *s, int32_t d, int32_t d_ff, int32_t tokens, int32_t dtyp
                  int32_t activation, int sliced, int held) {
     memset(s, 0, sizeof *s);
     s->l = layer_create(d, d_ff, dtype, (d + d_ff) % 2, activation);
-    vary(&s->l);
+    vary(&s->l, dtype);
     s->tokens = tokens;
     s->options = gated_mlp_defaults(&s->l.mlp);
     if (sliced) {

@@ -22,8 +22,8 @@ typedef struct {
 } scene;
 
 /* What scenes that start from now on do besides the plain formula: gate and up limited and shifted as
- * gpt-oss does, the gate sparse as Gemma 3n's is, or both. */
-typedef enum { PLAIN, LIMITED, SPARSE, LIMITED_AND_SPARSE, VARIANTS } variant;
+ * gpt-oss does, the gate sparse as Gemma 3n's is, hidden normed as BitNet's is, or several of these. */
+typedef enum { PLAIN, LIMITED, SPARSE, LIMITED_AND_SPARSE, NORMED, ALL_THREE, VARIANTS } variant;
 void scene_vary(variant v);
 
 /* sliced: a random slice and a scale; held: three holds, two of them on one cell. */

@@ -160,7 +160,9 @@ static void test_variants(void) {
             test_scene(72 - size, size, size % 9, DTYPE_F32, size % 3 == 0, size % 4 == 1);
         }
         test_scene(40, 70, 131, DTYPE_BF16, 1, 1);
+        test_scene(70, 40, 5, v % 2 ? DTYPE_Q8_0 : DTYPE_Q4_1, 0, 1);
         test_company(33, 100, 9, DTYPE_F32);
+        test_company(33, 100, 9, DTYPE_Q8_0);
         test_nan_token(6, 2, DTYPE_F32);
         test_slices_sum((const int32_t[]){0, 33, 34, 100}, 4, 6);
         test_empty_slice(3);

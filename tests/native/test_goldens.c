@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define FOLDER "fixtures/goldens/mlp"
-#define CASES  41
+#define CASES  48
 
 /* fixtures/README.md: of a tensor's largest value, and where float32 underflows. */
 static const double TOLERANCE = sizeof(real) == sizeof(double) ? 1e-12 : 2e-6;
@@ -107,8 +107,11 @@ static void load_projection(golden *g, linear *l, const char *projection) {
     char name[64];
     snprintf(name, sizeof name, "%s.weight", projection);
     const safetensors_tensor *t = find(g, name);
+    if (t == NULL) {
+        return; /* only some cases have a norm */
+    }
     const uint64_t *dims = (const uint64_t *)table_at(g->block, g->block->dims) + t->first_dim;
-    const int32_t out = (int32_t)dims[0], in = (int32_t)dims[1];
+    const int32_t out = (int32_t)dims[0], in = (int32_t)(count_of(t) / out);
     *l = (linear){out, in, DTYPE_F32, need(linear_weight_bytes(out, in, DTYPE_F32)), NULL};
     linear_clear(l);
     linear_set_block(l, 0, out, 0, in, g->file + g->block->data_start + t->begin, DTYPE_F32, in, 1);
@@ -137,6 +140,8 @@ static void load(golden *g, const char *file_name) {
     load_projection(g, &g->mlp.gate_proj, "gate_proj");
     load_projection(g, &g->mlp.up_proj, "up_proj");
     load_projection(g, &g->mlp.down_proj, "down_proj");
+    load_projection(g, &g->mlp.ffn_sub_norm, "ffn_sub_norm");
+    g->mlp.norm_eps = (real)strtod(metadata_after(g, "\"norm_eps\": "), NULL);
     g->mlp.d = g->mlp.gate_proj.in_features;
     g->mlp.d_ff = g->mlp.gate_proj.out_features;
     g->mlp.activation = activation_of(g);
@@ -147,8 +152,9 @@ static void load(golden *g, const char *file_name) {
 }
 
 static void unload(golden *g) {
-    linear *projections[] = {&g->mlp.gate_proj, &g->mlp.up_proj, &g->mlp.down_proj};
-    for (int i = 0; i < 3; i++) {
+    linear *projections[] = {&g->mlp.gate_proj, &g->mlp.up_proj, &g->mlp.down_proj,
+                             &g->mlp.ffn_sub_norm};
+    for (int i = 0; i < 4; i++) {
         free(projections[i]->weight);
         free(projections[i]->bias);
     }
@@ -190,7 +196,7 @@ static void test_forward_and_backward(const golden *g) {
     const gated_mlp_gradients gradients = {filled_reals(outer, 0), filled_reals(d_ff * d, 0),
                                            filled_reals(d_ff, 0),  filled_reals(d_ff * d, 0),
                                            filled_reals(d_ff, 0),  filled_reals(d * d_ff, 0),
-                                           filled_reals(d, 0)};
+                                           filled_reals(d, 0),     filled_reals(d_ff, 0)};
     scratch = need(gated_mlp_backward_scratch_bytes(&g->mlp, g->tokens));
     const gated_mlp_status backward =
         gated_mlp_backward(&gradients, d_y, x, &g->mlp, g->tokens, NULL, &record, scratch);
@@ -211,6 +217,7 @@ static void test_forward_and_backward(const golden *g) {
         {"f64/up_proj.bias.grad", gradients.up_bias},
         {"f64/down_proj.weight.grad", gradients.down_weight},
         {"f64/down_proj.bias.grad", gradients.down_bias},
+        {"f64/ffn_sub_norm.weight.grad", gradients.norm_weight},
     };
     for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
         compare(g, results[i].name, results[i].ours);

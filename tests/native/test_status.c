@@ -71,6 +71,14 @@ static void test_mlp(void) {
     REFUSES(c.l.mlp.d_ff = -1, TOKENS, GATED_MLP_ERR_SHAPE);
     REFUSES(c.l.mlp.limit = -1, TOKENS, GATED_MLP_ERR_SHAPE);
     REFUSES(c.l.mlp.limit = (real)NAN, TOKENS, GATED_MLP_ERR_SHAPE);
+    REFUSES(c.l.mlp.norm_eps = -1, TOKENS, GATED_MLP_ERR_SHAPE);
+    REFUSES(c.l.mlp.norm_eps = (real)NAN, TOKENS, GATED_MLP_ERR_SHAPE);
+    REFUSES((layer_norm(&c.l, DTYPE_F32, 0), c.l.mlp.ffn_sub_norm.out_features = D), TOKENS,
+            GATED_MLP_ERR_SHAPE);
+    REFUSES((layer_norm(&c.l, DTYPE_F32, 0), c.l.mlp.ffn_sub_norm.in_features = 2), TOKENS,
+            GATED_MLP_ERR_SHAPE);
+    REFUSES((layer_norm(&c.l, DTYPE_F32, 0), c.l.mlp.ffn_sub_norm.dtype = DTYPE_I8), TOKENS,
+            GATED_MLP_ERR_DTYPE);
     REFUSES(c.l.mlp.gate_proj.in_features = D + 1, TOKENS, GATED_MLP_ERR_SHAPE);
     REFUSES(c.l.mlp.up_proj.out_features = D_FF - 1, TOKENS, GATED_MLP_ERR_SHAPE);
     REFUSES(c.l.mlp.down_proj.in_features = D, TOKENS, GATED_MLP_ERR_SHAPE);

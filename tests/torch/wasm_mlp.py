@@ -78,7 +78,7 @@ class Core:
         """A gated MLP with these weights and biases (or None), in the order of LINEARS: its address."""
         d_ff, d = weights[0].shape
         code = self.codes["F64" if self.dtype == torch.float64 else "F32"]
-        mlp = self.call("mlp_create", d, d_ff, self.activations[act], code, int(biases[0] is not None)) & 0xFFFFFFFF
+        mlp = self.call("mlp_create", d, d_ff, self.activations[act], code, int(biases[0] is not None), 0) & 0xFFFFFFFF
         assert mlp != 0
         for which, (weight, bias) in enumerate(zip(weights, biases)):
             linear = self.call("mlp_linear", mlp, which) & 0xFFFFFFFF
