@@ -100,7 +100,14 @@ export class Tour {
 
   /** @param {number} stop */
   #reveal(stop) {
-    if (stop === this.#stop) byId(STOPS[stop - 1].subject).scrollIntoView({ block: 'nearest' });
+    if (stop !== this.#stop) return;
+    const subject = byId(STOPS[stop - 1].subject);
+    // The inspector's sheet is there wherever the page is scrolled to; behind it belong the gates that it looks into.
+    const isSheet = getComputedStyle(subject).position === 'fixed';
+    const shown = isSheet ? byId('gates') : subject;
+    // What is taller than the room beside the card is shown from its beginning.
+    const isTall = shown.offsetHeight > window.innerHeight - this.#card.offsetHeight;
+    shown.scrollIntoView({ block: isTall || isSheet ? 'start' : 'nearest' });
   }
 
   /** @param {number} stop */

@@ -17,6 +17,7 @@ import { Inspector } from './inspector.js';
 import { LayerOverview } from './layer-overview.js';
 import { MapTabs } from './map-tabs.js';
 import { MeasuresTable } from './measures-table.js';
+import { PhoneOrder } from './phone-order.js';
 import { Sentence } from './sentence.js';
 import { Sheet } from './sheet.js';
 import { NOTHING_HELD } from './state.js';
@@ -102,6 +103,7 @@ export class Views {
     });
     const sheet = new Sheet(byId('inspector'));
     new MapTabs();
+    new PhoneOrder();
     this.#zoom = new ZoomStrip(byId('zoom-strip'), {
       onPin: (unit) => step({ unit, whatIf: null }),
       onWalk: (unit) => slide({ unit, whatIf: null }),

@@ -57,6 +57,52 @@ test('the tile is 48 x 32, a tap pins, and the strip beside it takes a finger', 
   await tab.context().close();
 });
 
+test('the map begins on the first screen, above the controls, in the document as on the screen', async () => {
+  const { tab } = await opened(PHONE);
+  const tops = await tab.evaluate(() => {
+    const ids = ['token-strip', 'tab-token', 'tile', 'class-counts', 'tau-slider', 'sort-select'];
+    const nodes = ids.map((id) => /** @type {HTMLElement} */ (document.getElementById(id)));
+    const inOrder = nodes.every(
+      (node, i) =>
+        i === 0 || nodes[i - 1].compareDocumentPosition(node) & Node.DOCUMENT_POSITION_FOLLOWING,
+    );
+    const sheet = document.getElementById('inspector')?.getBoundingClientRect().top ?? 0;
+    return { inOrder, sheet, tops: nodes.map((node) => node.getBoundingClientRect().top) };
+  });
+  assert.equal(tops.inOrder, true);
+  assert.deepEqual(
+    tops.tops,
+    [...tops.tops].sort((p, q) => p - q),
+  );
+  // Nine tenths of the tile's 32 rows of 7 pixels.
+  assert.ok(tops.tops[2] + 0.85 * 224 < tops.sheet, `tile at ${tops.tops[2]}, ${tops.sheet}`);
+  await tab.setViewportSize({ width: 1280, height: 720 });
+  const isAbove = await tab.evaluate(() => {
+    const top = (/** @type {string} */ id) =>
+      document.getElementById(id)?.getBoundingClientRect().top ?? Number.NaN;
+    return [top('sort-select') < top('map'), top('class-counts') < top('tile')];
+  });
+  assert.deepEqual(isAbove, [true, true]);
+  await tab.context().close();
+});
+
+for (const [name, options] of Object.entries({ '390 x 844': PHONE, '320 x 640': SMALLEST })) {
+  test(`${name}: what stands around the maps is high enough for a finger`, async () => {
+    const { tab } = await opened(options);
+    const low = await tab.evaluate(() => {
+      const around =
+        '.top nav button, #gates :is(button, select, input), .timing :is(button, select), #sheet-handle';
+      return [...document.querySelectorAll(around)]
+        .filter((node) => node.checkVisibility() && !node.matches('[type="range"]'))
+        .map((node) => ({ node, height: node.getBoundingClientRect().height }))
+        .filter(({ height }) => height < 44)
+        .map(({ node, height }) => `${node.id || node.textContent}: ${height}`);
+    });
+    assert.deepEqual(low, []);
+    await tab.context().close();
+  });
+}
+
 test('the strip is one tab stop, and its arrow keys walk in the order of the map', async () => {
   const { tab } = await opened(PHONE, '#v=1&l=24&p=chat&t=41&u=0&sort=index');
   assert.deepEqual((await strip(tab)).units, [0, 1, 2, 3, 4, 5, 6, 7, 8]);

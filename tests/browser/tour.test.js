@@ -16,7 +16,7 @@ const SCREENS = {
 };
 
 /**
- * How many pixels of the subject's height can be seen, and how many could be at best.
+ * How many pixels of the subject's height can be seen, and how many could be at best; and how far down it begins.
  * @param {import('playwright-core').Page} tab
  * @param {string} subject
  */
@@ -32,7 +32,14 @@ const seen = (tab, subject) =>
         ? [0, card.top]
         : [card.bottom, innerHeight];
     const shown = Math.min(bottom, box.bottom) - Math.max(top, box.top);
-    return { shown, most: Math.min(box.height, bottom - top) };
+    const isSheet = getComputedStyle(document.getElementById(id) ?? document.body).position;
+    const gates = boxOf('gates').top;
+    return {
+      shown,
+      most: Math.min(box.height, bottom - top),
+      // What is taller than the room begins in it; behind a sheet the gates begin under the card.
+      beginsAt: isSheet === 'fixed' ? gates - card.bottom : box.top - top,
+    };
   }, subject);
 
 for (const [name, screen] of Object.entries(SCREENS)) {
@@ -48,8 +55,9 @@ for (const [name, screen] of Object.entries(SCREENS)) {
         .waitFor();
       await settledBadge(tab);
       await eventually(async () => {
-        const { shown, most } = await seen(tab, SUBJECTS[stop - 1]);
+        const { shown, most, beginsAt } = await seen(tab, SUBJECTS[stop - 1]);
         assert.ok(shown > 0.8 * most, `stop ${stop}: ${shown} of ${most}`);
+        assert.ok(beginsAt >= -1 && beginsAt < 420, `stop ${stop} begins at ${beginsAt}`);
       });
       // On a phone the sheet is open where the stop speaks of what is in it, and out of the way where not.
       const isInside = await tab.locator('#inspector .act-curve').isVisible();
