@@ -209,6 +209,18 @@ test("BitNet's norm is read with its matrices, its eps from the config; saved wi
   assert.match(error.message, /ffn_sub_norm\.weight, a norm before down_proj/);
 });
 
+test('BitNet whose eps is no number is refused, and one whose eps is negative is not loaded', async () => {
+  const tensors = { ...llama, [`${MODULE}.ffn_sub_norm.weight`]: filled([F]) };
+  for (const rms_norm_eps of [null, '1e-5', [1e-5]]) {
+    const error = await failure(load(tensors, { model_type: 'bitnet', rms_norm_eps }));
+    assert.equal(error.code, 'ERR_UNSUPPORTED');
+    assert.match(error.message, /BitNet computes a norm whose rms_norm_eps is no number/);
+  }
+  const negative = await failure(load(tensors, { model_type: 'bitnet', rms_norm_eps: -1e-5 }));
+  assert.equal(negative.code, 'ERR_SHAPE');
+  assert.match(negative.message, /^variant: .*-0\.00001/);
+});
+
 test('BitNet whose norm is missing, of another width or of no floats is refused by the name of that tensor', async () => {
   const name = `${MODULE}.ffn_sub_norm.weight`;
   for (const norm of /** @type {Tensors[]} */ ([

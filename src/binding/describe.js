@@ -261,6 +261,10 @@ function quantised({ names, module }, { has, config }) {
  */
 function notPlain(group, { has }, types, norms, other) {
   const { module, names, adapted } = group;
+  if (other) {
+    const words = `${module}: ${other.name} computes ${other.formula}, which is not the plain formula`;
+    return unsupported(words);
+  }
   // Separate matrices have no adapters; they may be those of a great many experts.
   const excuses = {
     adapted: !names.gateUp || adapted,
@@ -273,11 +277,7 @@ function notPlain(group, { has }, types, norms, other) {
     if (!mark) continue;
     return unsupported(`${module}: ${mark}, ${words}: not the plain formula`);
   }
-  return other
-    ? unsupported(
-        `${module}: ${other.name} computes ${other.formula}, which is not the plain formula`,
-      )
-    : null;
+  return null;
 }
 
 /**

@@ -193,8 +193,9 @@ export const VARIANTS = [
   },
   {
     name: 'BitNet',
+    formula: 'a norm whose rms_norm_eps is no number',
     types: ['bitnet'],
-    of: ({ rms_norm_eps = 1e-5 }) => ({ normEps: Number(rms_norm_eps) }),
+    of: ({ rms_norm_eps: normEps = 1e-5 }) => (typeof normEps === 'number' ? { normEps } : 'other'),
   },
   {
     // Before the activation or after it, in all layers or some, in dense ones or experts: each family has its own.

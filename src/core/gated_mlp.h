@@ -191,8 +191,8 @@ typedef struct {
      *
      *     y = down_proj( weight * hidden / sqrt(mean(hidden^2) + norm_eps) )
      *
-     * the mean being that over the token's d_ff units, whatever the slice. The weight is held, set
-     * and read as that of a linear map with one input. BitNet. */
+     * the mean being that over the token's d_ff units, whatever the slice, which costs gate and up
+     * of all. The weight is held, set and read as that of a linear map with one input. BitNet. */
     linear ffn_sub_norm; /* [d_ff, 1], no bias */
     real norm_eps;
 } gated_mlp;
