@@ -129,7 +129,7 @@ static linear place_linear(int32_t out, int32_t in, int32_t dtype, int32_t bias,
         memset(l.bias, 0, (size_t)out * sizeof(real));
         *at += aligned((uint64_t)out * sizeof(real));
     }
-    linear_clear(&l);
+    linear_clear_padding(&l);
     return l;
 }
 
@@ -145,6 +145,7 @@ EXPORT(linear_create) linear *linear_create(int32_t out, int32_t in, int32_t dty
     if (l != NULL) {
         char *at = (char *)l + aligned(sizeof *l);
         *l = place_linear(out, in, dtype, bias, &at);
+        linear_clear(l);
     }
     return l;
 }
@@ -221,7 +222,7 @@ EXPORT(mlp_bytes) uint64_t mlp_bytes(int32_t d, int32_t d_ff, int32_t dtype, int
     return gate == 0 || down == 0 ? 0 : aligned(sizeof(gated_mlp)) + 2 * gate + down + weight;
 }
 
-/* A gated MLP with all parameters zero, in one block: memory_free gives it back. NULL: no memory. */
+/* A gated MLP in one block, its biases zero, its weights still to be set: memory_free gives it back. NULL: no memory. */
 EXPORT(mlp_create) gated_mlp *mlp_create(int32_t d, int32_t d_ff, int32_t activation, int32_t dtype,
                                          int32_t bias, int32_t norm) {
     gated_mlp *m = memory_alloc(mlp_bytes(d, d_ff, dtype, bias, norm));
@@ -439,11 +440,14 @@ gated_mlp_status team_forward(real *y, const real *x, const gated_mlp *m, int32_
                               int32_t threads) {
     const gated_mlp_status status =
         team_begin(y, x, m, tokens, unit_begin, unit_end, scale, accumulate, threads);
+    if (status != GATED_MLP_OK) {
+        return status;
+    }
     for (uint32_t opened; !is_done(opened = LOAD(&team.opened)); wait_for_stage(opened)) {
         while (do_step(0)) {
         }
     }
-    return status;
+    return GATED_MLP_OK;
 }
 
 /* The part of thread 0 piece by piece, where that must not wait: does a step, or looks for one for some microseconds.

@@ -143,12 +143,8 @@ static void forward_down(real *y, const row_block *hidden, const mlp_call *call,
                o->scale, o->accumulate);
 }
 
-static mlp_call call_of(const gated_mlp_job *job) {
-    return (mlp_call){job->mlp, job->options, job->record};
-}
-
 static int32_t stages_per_block(const gated_mlp_job *job) {
-    return gates_come_first(job->mlp, job->tokens) ? 3 : 2;
+    return gates_come_first(job->call.mlp, job->tokens) ? 3 : 2;
 }
 
 static stage_kind kind_of(const gated_mlp_job *job, int32_t stage) {
@@ -169,7 +165,7 @@ static column_range panels_of(const mlp_call *call, stage_kind kind) {
 /* A row block as this thread sees it; its x is put in order when the thread first comes to it. */
 static token_block token_block_at(const gated_mlp_job *job, int32_t token, int32_t rows,
                                   const forward_scratch *s) {
-    const gated_mlp *m = job->mlp;
+    const gated_mlp *m = job->call.mlp;
     if (s->state->packed != token) {
         const real *x = job->x + (size_t)token * (size_t)m->d;
         s->state->x = pack_row_block(s->x, x, rows, m->d, m->gate_proj.dtype);
@@ -178,9 +174,10 @@ static token_block token_block_at(const gated_mlp_job *job, int32_t token, int32
     return (token_block){token, s->state->x, s->gates, s->statistics};
 }
 
-static void forward_step(const gated_mlp_job *job, const mlp_call *call, int32_t stage,
-                         int32_t step, const forward_scratch *s) {
-    const gated_mlp *m = job->mlp;
+static void forward_step(const gated_mlp_job *job, int32_t stage, int32_t step,
+                         const forward_scratch *s) {
+    const mlp_call *call = &job->call;
+    const gated_mlp *m = call->mlp;
     const stage_kind kind = kind_of(job, stage);
     const int32_t panel = panels_of(call, kind).begin + step;
     const int32_t token = stage / stages_per_block(job) * ROW_BLOCK;
@@ -207,8 +204,9 @@ gated_mlp_status gated_mlp_job_begin(gated_mlp_job *job, real *y, const real *x,
                                      int32_t tokens, const gated_mlp_options *options,
                                      const gated_mlp_record *record, void *scratch,
                                      int32_t threads) {
-    mlp_call call;
-    const gated_mlp_status status = mlp_call_begin(&call, m, tokens, options, record);
+    *job = (gated_mlp_job){
+        .y = y, .x = x, .tokens = tokens, .threads = threads, .stages = 0, .scratch = scratch};
+    const gated_mlp_status status = mlp_call_begin(&job->call, m, tokens, options, record);
     if (status != GATED_MLP_OK) {
         return status;
     }
@@ -216,7 +214,6 @@ gated_mlp_status gated_mlp_job_begin(gated_mlp_job *job, real *y, const real *x,
         return GATED_MLP_ERR_OVERFLOW;
     }
     const int32_t blocks = tokens / ROW_BLOCK + (tokens % ROW_BLOCK != 0);
-    *job = (gated_mlp_job){y, x, m, tokens, threads, 0, call.options, call.record, scratch};
     job->stages = blocks * stages_per_block(job);
     for (int32_t thread = 0; blocks > 0 && thread < threads; thread++) {
         *lay_out(m, tokens, thread, scratch).state = (thread_state){.packed = -1, .measured = -1};
@@ -225,15 +222,13 @@ gated_mlp_status gated_mlp_job_begin(gated_mlp_job *job, real *y, const real *x,
 }
 
 int32_t gated_mlp_job_steps(const gated_mlp_job *job, int32_t stage) {
-    const mlp_call call = call_of(job);
-    const column_range panels = panels_of(&call, kind_of(job, stage));
+    const column_range panels = panels_of(&job->call, kind_of(job, stage));
     return panels.end - panels.begin;
 }
 
 void gated_mlp_job_step(const gated_mlp_job *job, int32_t stage, int32_t step, int32_t thread) {
-    const mlp_call call = call_of(job);
-    const forward_scratch s = lay_out(job->mlp, job->tokens, thread, job->scratch);
-    forward_step(job, &call, stage, step, &s);
+    const forward_scratch s = lay_out(job->call.mlp, job->tokens, thread, job->scratch);
+    forward_step(job, stage, step, &s);
 }
 
 gated_mlp_status gated_mlp_forward(real *y, const real *x, const gated_mlp *m, int32_t tokens,
@@ -245,12 +240,11 @@ gated_mlp_status gated_mlp_forward(real *y, const real *x, const gated_mlp *m, i
     if (status != GATED_MLP_OK || tokens == 0) {
         return status;
     }
-    const mlp_call call = call_of(&job);
     const forward_scratch s = lay_out(m, tokens, 0, scratch);
     for (int32_t stage = 0; stage < job.stages; stage++) {
         const int32_t steps = gated_mlp_job_steps(&job, stage);
         for (int32_t step = 0; step < steps; step++) {
-            forward_step(&job, &call, stage, step, &s);
+            forward_step(&job, stage, step, &s);
         }
     }
     return status;

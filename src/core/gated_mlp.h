@@ -137,14 +137,16 @@ uint64_t linear_scratch_bytes(int32_t out_features, int32_t in_features, int32_t
  * A row-major file gives (in_features, 1), a transposed one (1, out_features), interleaved
  * halves twice that. Conversion to `dtype` is exact where it can be and else rounds once, to
  * nearest even. src_dtype: F64, F32, F16, BF16 or an F8 type. Every element must be set once
- * before the first use; the store's padding is set by linear_clear. A block-quantised dtype wants
+ * before the first use; the store's padding is set by linear_clear_padding. A block-quantised dtype wants
  * whole blocks: col0 a multiple of 32, col0 + cols too or in_features; else GATED_MLP_ERR_SHAPE. */
 gated_mlp_status linear_set_block(linear *l, int32_t row0, int32_t rows, int32_t col0, int32_t cols,
                                   const void *src, int32_t src_dtype, int64_t row_stride,
                                   int64_t col_stride);
 
-/* Zeroes the whole packed store, padding included. */
+/* Zeroes the whole packed store, or no more of it than what no element belongs to may need, before any
+ * element is set: writing weights twice takes time where there are many. */
 void linear_clear(linear *l);
+void linear_clear_padding(linear *l);
 
 /* The inverse, for whole rows: dst [rows, in_features] in dst_dtype (the store's own dtype, or
  * DTYPE_REAL; from a block-quantised dtype DTYPE_F32 or DTYPE_REAL). */
@@ -266,14 +268,18 @@ gated_mlp_status gated_mlp_forward(real *y, const real *x, const gated_mlp *m, i
  *
  * y is complete after the last stage. What the arguments point at must stay until then. */
 typedef struct {
+    const gated_mlp *mlp;
+    gated_mlp_options options;
+    gated_mlp_record record;
+} gated_mlp_call;
+
+typedef struct {
     real *y;
     const real *x;
-    const gated_mlp *mlp;
+    gated_mlp_call call; /* options filled in */
     int32_t tokens;
     int32_t threads;
     int32_t stages;
-    gated_mlp_options options;
-    gated_mlp_record record;
     void *scratch;
 } gated_mlp_job;
 

@@ -177,6 +177,15 @@ void linear_clear(linear *l) {
     memset(l->weight, 0, (size_t)bytes);
 }
 
+void linear_clear_padding(linear *l) {
+    const uint64_t panels = (uint64_t)panel_count(l->out_features);
+    const uint64_t bytes = linear_weight_bytes(l->out_features, l->in_features, l->dtype);
+    if (l->out_features % PANEL != 0) {
+        unsigned char *last = (unsigned char *)l->weight + bytes / panels * (panels - 1);
+        memset(last, 0, (size_t)(bytes / panels));
+    }
+}
+
 static void get_elements(unsigned char *to, int32_t dtype, const linear *l, int32_t o) {
     const unsigned char *store = l->weight;
     const ptrdiff_t element = convert_target_bytes(dtype);

@@ -10,11 +10,7 @@
 #include "variants.h"
 
 /* One call's settings, options filled in. */
-typedef struct {
-    const gated_mlp *mlp;
-    gated_mlp_options options;
-    gated_mlp_record record;
-} mlp_call;
+typedef gated_mlp_call mlp_call;
 
 /* Checks everything a forward or a backward can be asked wrongly and fills in the call. */
 gated_mlp_status mlp_call_begin(mlp_call *call, const gated_mlp *m, int32_t tokens,

@@ -113,7 +113,7 @@ static void load_projection(golden *g, linear *l, const char *projection) {
     const uint64_t *dims = (const uint64_t *)table_at(g->block, g->block->dims) + t->first_dim;
     const int32_t out = (int32_t)dims[0], in = (int32_t)(count_of(t) / out);
     *l = (linear){out, in, DTYPE_F32, need(linear_weight_bytes(out, in, DTYPE_F32)), NULL};
-    linear_clear(l);
+    linear_clear_padding(l);
     linear_set_block(l, 0, out, 0, in, g->file + g->block->data_start + t->begin, DTYPE_F32, in, 1);
     snprintf(name, sizeof name, "%s.bias", projection);
     if (find(g, name) != NULL) {
