@@ -1,5 +1,5 @@
 // What the page's computing answers, request by request: one handler for each that is about a layer. worker.js serves them from
-// a worker, in-page.js from the page itself.
+// the page's worker, embedded-answers.js for an embedded map.
 
 /**
  * @param {import('./engine.js').Engine} engine

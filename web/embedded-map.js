@@ -1,14 +1,14 @@
 // What is in a <gate-map>: the sentence, the text, the map of all tokens, the tile of one, as on the page, drawn from one scene.
-// It shows shipped layers only, computes in the page that embeds it, and says what was checked. gate-map.js owns it.
+// It shows shipped layers only, and says what was checked. gate-map.js owns it.
 
 import { verdict } from './badge.js';
 import { CellGrid } from './cell-grid.js';
 import { colouringKey, colouringOf } from './colouring.js';
 import { onSchemeChange, readPalette } from './colours.js';
+import { EmbeddedComputing } from './embedded-computing.js';
 import { EmbeddedFrame } from './embedded-frame.js';
 import { GradientField } from './gradient-field.js';
 import { Heatmap } from './heatmap.js';
-import { startInPage } from './in-page.js';
 import { errorInWords } from './load-errors.js';
 import { numbersOfPreview, numbersOfTrace, Scene } from './scene.js';
 import { ShippedTexts } from './shipped-texts.js';
@@ -27,7 +27,7 @@ import { WholeLayer } from './whole-layer.js';
 export class EmbeddedMap {
   #frame;
   #onChange;
-  #computing = startInPage();
+  #computing = new EmbeddedComputing();
   #subject = new Subject();
   #gradients = new GradientField(this.#computing.client, () => this.#schedule());
   #wholeLayer = new WholeLayer(this.#computing.client, () => this.#schedule());
@@ -118,8 +118,8 @@ export class EmbeddedMap {
 
   async #start() {
     try {
-      await this.#frame.dress();
-      await this.#texts.fetchTokens(this.#ended.signal);
+      const tokens = this.#texts.fetchTokens(this.#ended.signal);
+      await Promise.all([this.#frame.dress(), this.#computing.ready, tokens]);
       this.#recolour();
     } catch (error) {
       this.#fail(error);

@@ -8,6 +8,9 @@ export const dataUrl = (name) => new URL(`../fixtures/${name}`, import.meta.url)
 /** The module for every machine; undefined: where the package itself keeps it. @returns {string | undefined} */
 export const wasmUrl = () => undefined;
 
+/** The computing of a map that is embedded elsewhere, a script that is fetched by its address. */
+export const answersUrl = () => new URL('./embedded-answers.js', import.meta.url).href;
+
 /** Where the page itself lies, for a map that is embedded elsewhere. */
 export const pageUrl = () => new URL('.', import.meta.url).href;
 

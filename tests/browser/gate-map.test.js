@@ -21,15 +21,19 @@ await buildSite(folder);
 // As the common hosts of static pages answer.
 const site = await startStaticHost(folder, { 'access-control-allow-origin': '*' });
 const siteOrigin = new URL(site.address).origin;
-const POLICY = `script-src 'self' 'wasm-unsafe-eval' ${siteOrigin}`;
+const SCRIPTS = `script-src 'self' 'wasm-unsafe-eval' ${siteOrigin}`;
+/** What a page lets a map have; one without workers has it compute in the page. */
+const POLICIES = { '/page': `${SCRIPTS}; worker-src blob:`, '/strict': SCRIPTS };
 const foreign = createServer((request, response) => {
-  const body = request.url?.startsWith('/page?') ? decodeURIComponent(request.url.slice(6)) : '';
+  const [path, query = ''] = (request.url ?? '').split('?');
+  const policy = POLICIES[/** @type {'/page'} */ (path)];
+  const body = policy === undefined ? '' : decodeURIComponent(query);
   const isPlain = body === PLAIN;
   const script = `<script type="module" src="${site.address}gate-map.js"></script>`;
   const head = `<title>Somebody else</title><link rel="icon" href="data:,">${isPlain ? '' : script}`;
   response.writeHead(body === '' ? 404 : 200, {
     'content-type': 'text/html',
-    'content-security-policy': POLICY,
+    'content-security-policy': policy ?? SCRIPTS,
   });
   response.end(`<!doctype html><html lang="en"><head>${head}</head><body>${body}</body></html>`);
 });
@@ -47,10 +51,10 @@ const MAIN = '<main><h1>Mine</h1>';
 const PLAIN = '<p>Nothing here.</p>';
 const MAP = '<gate-map layer="24" prompt="chat" token="41" unit="1005"></gate-map>';
 
-/** @param {string} body */
-async function opened(body) {
+/** @param {string} body @param {keyof typeof POLICIES} [path] */
+async function opened(body, path = '/page') {
   const { tab, complaints } = await openTab(browser);
-  await tab.goto(`${foreignAddress}page?${encodeURIComponent(body)}`);
+  await tab.goto(`${foreignAddress}${path.slice(1)}?${encodeURIComponent(body)}`);
   return { tab, complaints };
 }
 
@@ -81,6 +85,7 @@ test('in a foreign page under a strict policy it computes Python’s numbers and
   const policy = await tab.evaluate(() => location.origin);
   assert.notEqual(policy, siteOrigin);
   assert.match(await settled(tab), /all 45 tokens.*weights file intact/s);
+  assert.equal(tab.workers().length, 1);
   assert.deepEqual(await legend(tab), countsOf(expected[0]));
   const words = String(await tab.locator('gate-map .sentence').textContent());
   assert.match(words, /layer 24, token 41 “ is”: 141 of 1536 gates are closed/);
@@ -101,6 +106,38 @@ test('in a foreign page under a strict policy it computes Python’s numbers and
     [],
   );
   assert.deepEqual(complaints, []);
+  await tab.context().close();
+});
+
+test('where the policy lets it have no worker it computes in the page, and gives all back', async () => {
+  const { tab, complaints } = await opened(`${MAIN}${MAP}</main>`, '/strict');
+  assert.match(await settled(tab), /all 45 tokens.*weights file intact/s);
+  assert.deepEqual(await legend(tab), countsOf(expected[0]));
+  assert.equal(tab.workers().length, 0);
+  await tab.evaluate(() => {
+    const map = /** @type {HTMLElement} */ (document.querySelector('gate-map'));
+    map.remove();
+    map.setAttribute('layer', '5');
+    document.body.append(map);
+  });
+  await eventually(async () => assert.match(await settled(tab), /all 45 tokens/));
+  assert.match(
+    String(await tab.locator('gate-map .sentence').textContent()),
+    /^In layer 5, token 41/,
+  );
+  // The browser tells the page's author; nobody else does.
+  assert.ok(
+    complaints.every((words) => /Content Security Policy/.test(words)),
+    complaints.join(),
+  );
+  await tab.context().close();
+});
+
+test('where nobody can be had to compute, it says so', async () => {
+  const { tab } = await openTab(browser);
+  await tab.context().route('**/embedded-answers-*', (route) => route.abort());
+  await tab.goto(`${foreignAddress}page?${encodeURIComponent(`${MAIN}${MAP}</main>`)}`);
+  await tab.locator('gate-map .badge[data-state="bad"]').waitFor();
   await tab.context().close();
 });
 
@@ -182,6 +219,7 @@ test('two maps do not disturb each other, one that is removed leaves nothing, an
     return { inside: map.shadowRoot?.childNodes.length, hash: /** @type {any} */ (map).hash };
   });
   assert.deepEqual(left, { inside: 0, hash: '' });
+  await eventually(async () => assert.equal(tab.workers().length, 1));
   assert.deepEqual(await legend(tab, 0), countsOf(expected[1]));
   await tab.evaluate(() =>
     document.querySelector('main')?.append(/** @type {any} */ (document).removed),

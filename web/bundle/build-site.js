@@ -73,10 +73,12 @@ export async function buildSite(folder = SITE) {
   const html = readPage();
   const data = dataFiles();
   const worker = await bundleScript('worker.js', 'site-places.js', siteTable(data));
+  const answers = await bundleScript('embedded-answers.js', 'site-places.js', siteTable(data));
   const embeddedStyles = Buffer.from(textOf(await bundleStyles(EMBEDDED_SHEETS)));
   const named = [
     ...data,
     { name: 'worker.js', bytes: worker.files[0].bytes },
+    { name: 'embedded-answers.js', bytes: answers.files[0].bytes },
     { name: 'gate-map.css', bytes: embeddedStyles },
   ];
   const script = await bundleScript('main.js', 'site-places.js', {

@@ -12,6 +12,8 @@ export const dataUrl = (/** @type {string} */ name) => url(name).href;
 
 export const wasmUrl = () => url('gated-mlp.wasm').href;
 
+export const answersUrl = () => url('embedded-answers.js').href;
+
 export const pageUrl = () => new URL('.', import.meta.url).href;
 
 export const styleUrls = () => [url('gate-map.css').href];
