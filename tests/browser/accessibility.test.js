@@ -47,6 +47,14 @@ const STATES = {
       await tab.click('#tokens-details summary');
     },
   },
+  'timed, on a phone, dark': {
+    options: { ...PHONE, colorScheme: 'dark' },
+    act: async (tab) => {
+      await tab.locator('#errors-reading:not(:empty)').waitFor();
+      await tab.click('#timing-start');
+      await tab.locator('#timing-result p').first().waitFor();
+    },
+  },
   'an error in the load dialog': {
     act: async (tab) => {
       await pressLoad(tab);

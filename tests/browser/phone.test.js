@@ -191,6 +191,8 @@ for (const [name, options] of Object.entries({ '390 x 844': PHONE, '320 x 640': 
       await tab.keyboard.press('Tab');
     }
     assert.ok(seen.size > 30, `${seen.size} stops`);
+    await tab.click('#timing-start');
+    await tab.locator('#timing-result p').first().waitFor();
     for (const press of ['#tab-tokens', '#tab-token', '#sheet-handle']) {
       await tab.click(press);
       const overflow = await tab.evaluate(

@@ -103,6 +103,15 @@ async function showsAnotherLayer(driver) {
   assert.equal(state, 'ok', words);
 }
 
+/** Whatever the browser's clock is like. @param {Driver} driver */
+async function timesTheLayer(driver) {
+  await until(driver, `return document.getElementById('errors-reading').textContent`);
+  await driver.run(`document.getElementById('timing-start').click()`);
+  const words = await until(driver, `return document.getElementById('timing-result').textContent`);
+  const [, all, kept] = /all 1536 units ([\d.]+) ms, the \d+ kept ([\d.]+) ms/.exec(words) ?? [];
+  assert.ok(Number(all) > 0 && Number(kept) > 0, words);
+}
+
 /** @param {Driver} driver */
 async function loadsByAddress(driver) {
   const address = `${site.address}fixtures/smollm2-135m-instruct-layer05.safetensors`;
@@ -164,6 +173,7 @@ for (const [engine, start] of Object.entries({
       await t.test('a gate is closed by hand', () => closesTheGate(driver));
       await t.test('the map is walked by keyboard', () => walksByKeyboard(driver));
       await t.test('another layer is shown and checked', () => showsAnotherLayer(driver));
+      await t.test('the layer is timed', () => timesTheLayer(driver));
       await t.test('a checkpoint is loaded by its address', () => loadsByAddress(driver));
       await t.test('the model is in the link, which asks first', () => linksToAModel(driver));
       await t.test('a map is embedded in a page', () => embedsAMap(driver));
