@@ -29,6 +29,8 @@ export class TimingPanel {
   #curves = null;
   /** What the result, or the question under way, is about. @type {unknown[]} */
   #about = [];
+  /** It was asked for before the curves that say what to skip are here. */
+  #isDue = false;
 
   /** @param {(question: { token: number, dropped: number[] }) => Promise<TimingMessage | null>} ask */
   constructor(ask) {
@@ -47,6 +49,7 @@ export class TimingPanel {
     this.#scene = scene;
     this.#curves = curves;
     this.#refresh();
+    if (this.#isDue) this.#start();
   }
 
   /** What was measured of something else is not shown any more. */
@@ -70,6 +73,7 @@ export class TimingPanel {
 
   async #start() {
     const dropped = this.#dropped();
+    this.#isDue = dropped === null;
     if (this.#scene === null || dropped === null || this.#isBusy) return;
     const units = this.#scene.numbers.dFf;
     const reason = this.#whyNot(dropped.length, units);
@@ -94,6 +98,7 @@ export class TimingPanel {
   }
 
   #rest() {
+    this.#isDue = false;
     this.#button.textContent = words.start;
     this.#button.removeAttribute('aria-busy');
   }
@@ -116,9 +121,9 @@ export class TimingPanel {
    * @param {number} units
    */
   #whyNot(dropped, units) {
+    if ((this.#scene?.numbers.variant?.sparsity ?? 0) > 0) return words.dependent;
     if (dropped === 0) return words.nothingSkipped;
-    if (dropped === units) return words.nothingLeft;
-    return (this.#scene?.numbers.variant?.sparsity ?? 0) > 0 ? words.dependent : null;
+    return dropped === units ? words.nothingLeft : null;
   }
 
   /** @param {...string} paragraphs */

@@ -77,6 +77,18 @@ async function csvOf(tab) {
   return rows.map((row) => Object.fromEntries(head.map((name, i) => [name, Number(row[i])])));
 }
 
+/** What the page says of the time it takes without the least units. @param {Page} tab */
+async function timed(tab) {
+  await tab.locator('#errors-reading').filter({ hasText: 'by |a|' }).waitFor();
+  const result = tab.locator('#timing-result p');
+  // The curves of the layer before may still be there.
+  await eventually(async () => {
+    await tab.click('#timing-start');
+    await result.first().waitFor({ timeout: 5000 });
+  });
+  return String(await tab.locator('#timing-result').textContent());
+}
+
 test('of a mixture of experts one expert is chosen, loaded alone and named in the link', async () => {
   const tab = await opened();
   await ask(tab, `${server.origin}/mixtral/model.safetensors`);
@@ -134,6 +146,7 @@ test('Gemma 3n’s sparse gates are computed by their own formula, which the pag
   await tab.keyboard.press('Enter');
   await tab.locator('.what-if-row output').filter({ hasText: 'Not for this layer' }).waitFor();
   assert.equal(await tab.locator('#what-if').isDisabled(), true);
+  assert.match(await timed(tab), /each unit depends on all others/);
   await pressLoad(tab);
   await ask(tab, `${server.origin}/gemma/model.safetensors`);
   await tab.locator('#load-choice').waitFor();
@@ -155,6 +168,9 @@ test('gpt-oss says what its formula adds, and a × u is h all the same', async (
   for (const { unit, a, u, h } of await csvOf(tab)) {
     assert.ok(Math.abs(h - a * u) < 1e-6 * Math.max(1, Math.abs(h)), `unit ${unit}`);
   }
+  // The formula goes along with the units that are kept.
+  const [, difference] = /\(to ([^ ]+) of its length\)/.exec(await timed(tab)) ?? [];
+  assert.ok(Number(difference.replace('\u2212', '-')) < 1e-5, difference);
   await tab.context().close();
 });
 
