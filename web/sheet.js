@@ -1,7 +1,6 @@
 // The inspector on a narrow screen: a sheet at the bottom that shows one line until it is opened, by hand or by a stop of the
-// tour that speaks of it. It traps nothing: the page
-// behind goes on, Escape and leaving it by keyboard close it, and what has the focus is never under it, since the page keeps
-// as much room below as the sheet takes (styles/phone.css).
+// tour that speaks of it. It traps nothing: the page behind goes on, Escape and leaving it by keyboard close it, and what has
+// the focus is never under it, since the page keeps as much room below as the sheet takes (styles/phone.css).
 
 import { el } from './dom.js';
 import { text } from './text.js';
@@ -34,10 +33,11 @@ export class Sheet {
 
   /** @param {boolean} open */
   open(open) {
+    // Of one that was folded it would only have the page laid out, at the start for nothing.
+    if (!open && this.#isOpen) this.#host.scrollTop = 0;
     this.#host.classList.toggle('is-open', open);
     this.#handle.setAttribute('aria-expanded', String(open));
     this.#handle.textContent = open ? text.sheet.close : text.sheet.open;
-    if (!open) this.#host.scrollTop = 0;
   }
 
   #makeRoom() {

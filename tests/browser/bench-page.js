@@ -134,9 +134,16 @@ async function longestTask(browser, tab, what, act) {
   await browser.stopTracing();
   /** @typedef {{ name: string, pid: number, tid: number, dur?: number, tdur?: number, args: any }} TraceEvent */
   const events = /** @type {TraceEvent[]} */ (JSON.parse(readFileSync(path, 'utf8')).traceEvents);
+  // The whole browser is traced, a page of its own included: ours is in the process whose scripts are ours.
+  const { origin } = new URL(tab.url());
+  const ours = new Set(
+    events.filter(({ args }) => args.data?.url?.startsWith(origin)).map(({ pid }) => pid),
+  );
   const threads = new Set(
     events
-      .filter(({ name, args }) => name === 'thread_name' && args.name === 'CrRendererMain')
+      .filter(({ name, pid, args }) => {
+        return name === 'thread_name' && args.name === 'CrRendererMain' && ours.has(pid);
+      })
       .map(({ pid, tid }) => `${pid} ${tid}`),
   );
   let longest = { dur: 0, tdur: 0 };
