@@ -95,11 +95,11 @@ static int32_t element_bytes(int32_t dtype) {
 }
 
 /* A matrix of random bits (NaN patterns among them), put in piece by piece in a random order
- * from a transposed or a row-major source at an odd address, and read back. */
-static void test_round_trip(int32_t out, int32_t in, int32_t dtype, int transposed) {
+ * from a transposed or a row-major source at this address of four, and read back. */
+static void round_trip(int32_t out, int32_t in, int32_t dtype, int transposed, int address) {
     const int32_t bytes = element_bytes(dtype);
     const size_t count = (size_t)out * (size_t)in;
-    unsigned char *block = need(count * (size_t)bytes + 1), *src = block + 1;
+    unsigned char *block = need(count * (size_t)bytes + 4), *src = block + address;
     for (size_t i = 0; i < count * (size_t)bytes; i++) {
         src[i] = (unsigned char)random_below(256);
     }
@@ -132,6 +132,11 @@ static void test_round_trip(int32_t out, int32_t in, int32_t dtype, int transpos
     free(block);
     free(l.weight);
     free(back);
+}
+
+static void test_round_trip(int32_t out, int32_t in, int32_t dtype, int transposed) {
+    round_trip(out, in, dtype, transposed, 1);
+    round_trip(out, in, dtype, transposed, 4);
 }
 
 /* What kernels expand in registers is the number that the code stands for: one input, one
@@ -184,6 +189,10 @@ int main(void) {
     for (int32_t size = 1; size <= 33; size++) {
         test_round_trip(size, 1 + size * 7 % 40, dtypes[size % 4], size % 2);
         test_round_trip(70 - size, size, dtypes[size % 3], size % 5 < 2);
+    }
+    for (int i = 0; i < 8; i++) { /* in pieces of other sizes each time */
+        test_round_trip(96, 516, DTYPE_BF16, 0);
+        test_round_trip(96, 516, DTYPE_F32, 0);
     }
     test_round_trip(65, 200, DTYPE_BF16, 0);
     test_round_trip(65, 200, DTYPE_BF16, 1);
