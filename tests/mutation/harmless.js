@@ -148,4 +148,25 @@ export const HARMLESS = [
     equivalent: false,
     reason: 'some pieces of scratch are one unit of alignment larger than they must be',
   },
+  {
+    file: 'sub_norm.c',
+    before: 'for (int32_t i = 0; i < rows * PANEL; i++) {',
+    after: 'for (int32_t i = 0; i != rows * PANEL; i++) {',
+    equivalent: true,
+    reason: 'it counts up by one to a number that is not negative',
+  },
+  {
+    file: 'sub_norm.c',
+    before: 'for (int32_t r = 0; r < rows; r++) {',
+    after: 'for (int32_t r = 0; r != rows; r++) {',
+    equivalent: true,
+    reason: 'it counts up by one to a number that is not negative',
+  },
+  {
+    file: 'tile.c',
+    before: 'for (int32_t i = 0; i < n; i++) {',
+    after: 'for (int32_t i = 0; i != n; i++) {',
+    equivalent: true,
+    reason: 'it counts up by one to a number that is not negative',
+  },
 ];
