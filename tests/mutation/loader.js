@@ -23,7 +23,15 @@ const SOURCES = [
   'public-reports',
   'faults',
 ];
-const MEANING = ['refusals', 'checkpoint', 'families', 'family-table', 'adapters', 'inspect'];
+const MEANING = [
+  'refusals',
+  'config-keys',
+  'checkpoint',
+  'families',
+  'family-table',
+  'adapters',
+  'inspect',
+];
 const HEADER = ['public-reports', 'http', 'checkpoint', 'json-edges', 'safetensors'];
 
 /** The tests that can miss a validation of a file, those that mostly do first. @type {Record<string, string[]>} */
