@@ -6,7 +6,7 @@ import { GatedMLP } from '../src/binding/index.js';
 /** @typedef {Uint16Array | Uint32Array} Elements  weights as they are held: moved, never read */
 
 /**
- * @param {GatedMLP} mlp whose weights are F32, F16 or BF16; not one with a sparse gate, whose units depend on each other
+ * @param {GatedMLP} mlp whose weights are F32, F16 or BF16; not one with a sparse gate or a norm, whose units depend on each other
  * @param {ArrayLike<number>} units at least one
  * @param {import('../src/binding/index.js').Runtime} runtime
  * @param {string} [act] another activation on the same weights

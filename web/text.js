@@ -362,7 +362,7 @@ export const text = {
     nothingSkipped: 'At this token that is no unit at all: nothing would be skipped.',
     nothingLeft: 'That is every unit: nothing would be left to compute.',
     dependent:
-      'Not for this layer: its gate is sparse, each unit depends on all others, and none can be left out.',
+      'Not for this layer: by its own formula each unit depends on all others, and none can be left out.',
     failed: (/** @type {string} */ why) => `It could not be timed: ${why}`,
     token: (
       /** @type {readonly string[]} */ [all, kept, share],
