@@ -229,7 +229,8 @@ export class GatedMLP {
   }
 
   /**
-   * As forward, but where the runtime has threads a page's main thread does not wait for them. x is copied at once.
+   * As forward, but where the runtime has threads a page's main thread does its part in slices of some milliseconds, and
+   * waits for none of them. x is copied at once.
    * @param {RealInput} x
    * @param {ForwardOptions} [options] out is written, or added to, when the promise resolves
    * @returns {Promise<RealArray>}

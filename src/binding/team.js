@@ -17,7 +17,7 @@ const STACK_BYTES = PAGE;
 /** A worker that has not answered by then never will: a policy or a server keeps its file from it. */
 const START_MILLISECONDS = 10_000;
 
-/** Multiply-adds from which a second thread is woken: some tenths of a millisecond of one thread's work, an estimate. */
+/** Multiply-adds from which threads are woken: where tests/bench/crossover.js sees two of them begin to gain, about. */
 const WORTH_SHARING = 1_500_000;
 
 /** How long a page's main thread computes before the page gets a turn: a third of a frame. */
