@@ -12,7 +12,7 @@ import { referenceBackward, referenceForward } from './helpers/reference.js';
 /** @typedef {import('../src/binding/index.js').GatedMLPError} GatedMLPError */
 /** @typedef {import('./helpers/reference.js').ReferenceMLP} ReferenceMLP */
 
-/** Against the weights given, and against those held: 16-bit inputs cost little. */
+/** Against the weights given, and against those held: rounded inputs cost little. */
 const BOUNDS = /** @type {const} */ ({ q8_0: [0.05, 0.05], q4_1: [0.9, 0.05] });
 const DTYPES = /** @type {(keyof typeof BOUNDS)[]} */ (Object.keys(BOUNDS));
 /** What a stored block of 32 weights takes. */

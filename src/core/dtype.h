@@ -48,6 +48,10 @@ enum dtype {
         DTYPE_COUNT
 };
 
+/* The block-quantised types once more, laid out for products of bytes (quant.h): what a store is made
+ * of where those are quick. To everybody else they are Q8_0 and Q4_1. */
+enum { DTYPE_Q8_0_QUADS = DTYPE_COUNT, DTYPE_Q4_1_QUADS };
+
 /* Types that a file can name: codes below this. */
 enum {
     SAFETENSORS_DTYPE_COUNT = 0

@@ -122,7 +122,7 @@ static uint64_t parameter_bytes(int32_t out, int32_t in, int32_t dtype, int32_t 
 }
 
 static linear place_linear(int32_t out, int32_t in, int32_t dtype, int32_t bias, char **at) {
-    linear l = {out, in, dtype, *at, NULL};
+    linear l = {out, in, linear_layout(dtype), *at, NULL};
     *at += aligned(linear_weight_bytes(out, in, dtype));
     if (bias) {
         l.bias = (real *)(void *)*at;

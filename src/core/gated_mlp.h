@@ -111,9 +111,10 @@ gated_mlp_status act_and_mul_backward(real *d_gate_up, const real *d_out, const 
  *
  * DTYPE_Q8_0 and DTYPE_Q4_1 are ggml's: 32 consecutive inputs of one output share a scale (Q4_1 also
  * a minimum), are quantised when they are set, and are held so. Where real is float, a forward
- * product with them rounds its input to 16 bits, in blocks of the same 32 inputs. On Gaussian weights
- * the worst element is off by about 1e-3 of the result's rms for that, and by 4e-2 (Q8_0) and 6e-1
- * (Q4_1) for the weights' own rounding (tests/quantised.test.js). An infinite input counts as NaN.
+ * product with them rounds its input to 16 bits, in blocks of the same 32 inputs, or in another layout
+ * (linear_layout) to about 11. On Gaussian weights the worst element is off by about 1e-3 or 7e-3 of the
+ * result's rms for that, and by 4e-2 (Q8_0) and 6e-1 (Q4_1) for the weights' own rounding
+ * (tests/quantised.test.js). An infinite input counts as NaN.
  * In double, and in every gradient, weights are what linear_get_rows gives.
  */
 typedef struct {
@@ -123,6 +124,10 @@ typedef struct {
     void *weight; /* packed store, linear_weight_bytes() bytes, GATED_MLP_ALIGN */
     real *bias;   /* [out_features], or NULL */
 } linear;
+
+/* The dtype to hold weights of `dtype` in that computes them quickest here: itself, or the same type laid
+ * out for an instruction that this engine turns out to have. Stores of both kinds are valid. */
+int32_t linear_layout(int32_t dtype);
 
 /* Size of the packed store; 0 where a size is not positive, the dtype cannot be held or the
  * count overflows. */
@@ -173,7 +178,7 @@ typedef struct {
     int32_t d_ff;
     int32_t activation; /* enum activation */
     linear gate_proj;   /* d -> d_ff */
-    linear up_proj;     /* d -> d_ff; block-quantised if gate_proj is */
+    linear up_proj;     /* d -> d_ff; block-quantised if gate_proj is, in the same layout */
     linear down_proj;   /* d_ff -> d */
 
     /* What some families do to gate and up before the product; all 0: nothing.

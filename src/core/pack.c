@@ -56,11 +56,10 @@ INLINE void expand_block_row(real *dst, const unsigned char *block, int32_t dtyp
     }
 #else
     const strip_row scales = expand_scales(block, s);
-    const strip_row minima = dtype == DTYPE_Q4_1 ? expand_minima(block, s) : (strip_row){0};
+    const strip_row minima = has_minima(dtype) ? expand_minima(block, s) : (strip_row){0};
     for (int32_t j = 0; j < STRIP_VECTORS; j++) {
-        const vcodes pair =
-            expand_codes(block + codes_offset(dtype), dtype, k / 2, s * STRIP_VECTORS + j);
-        const vmask code = (vmask)(k % 2 == 0 ? (vbits)pair << 16 : (vbits)pair) >> 16;
+        const vmask code =
+            expand_code(block + codes_offset(dtype), dtype, k, s * STRIP_VECTORS + j);
         v_store(dst + j * LANES, v_from_integers(code) * scales.v[j] + minima.v[j]);
     }
 #endif
@@ -70,7 +69,11 @@ static void expand_blocks(real *dst, const linear *l, int32_t panel, int32_t s, 
                           int32_t depth, size_t dst_ld) {
     for (int32_t k = k0; k < k0 + depth; k++, dst += dst_ld) {
         const unsigned char *block = panel_block(l, panel, k / BLOCK);
-        if (l->dtype == DTYPE_Q8_0) {
+        if (HAS_QUADS && l->dtype == DTYPE_Q8_0_QUADS) {
+            expand_block_row(dst, block, DTYPE_Q8_0_QUADS, s, k % BLOCK);
+        } else if (HAS_QUADS && l->dtype == DTYPE_Q4_1_QUADS) {
+            expand_block_row(dst, block, DTYPE_Q4_1_QUADS, s, k % BLOCK);
+        } else if (l->dtype == DTYPE_Q8_0) {
             expand_block_row(dst, block, DTYPE_Q8_0, s, k % BLOCK);
         } else {
             expand_block_row(dst, block, DTYPE_Q4_1, s, k % BLOCK);
@@ -175,7 +178,9 @@ static int takes_codes(int32_t dtype) {
 row_block row_block_in(real *room, int32_t rows, int32_t columns, int32_t dtype) {
     const int32_t group = rows <= GEMV_ROWS ? 1 : GROUP;
     const int32_t blocks = takes_codes(dtype) ? block_count(columns) : 0;
-    return (row_block){room, rows, blocks > 0 ? blocks * PAIRS : columns, group, blocks};
+    const int32_t codes = in_quads(dtype) ? QUAD_CODES : PAIRS;
+    const int32_t depth = blocks > 0 ? blocks * codes : columns;
+    return (row_block){room, rows, depth, group, blocks, code_kind(dtype)};
 }
 
 void pack_columns(real *room, const row_block *a, int32_t column, const real *src, size_t ld,

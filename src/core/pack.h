@@ -7,14 +7,17 @@
  * values side by side (group 4).
  *
  * Against block-quantised weights A is quantised too, to 16 bits in blocks of the same 32 columns:
- * a pair of codes takes the place of a value, and each row has a scale and a sum per block. A row's
- * codes do not depend on other rows. In double nothing of this is done: weights are expanded.
+ * a pair of codes takes the place of a value, and each row has a scale and a sum per block; to bytes
+ * where the weights are in quads (quads.h). A row's codes do not depend on other rows. In double nothing of this is done: weights are expanded.
  */
 #ifndef GATED_MLP_PACK_H
 #define GATED_MLP_PACK_H
 
 #include "quant.h"
 #include "sizes.h"
+
+/* Words of codes that a row has per block against weights in quads (quads.h). */
+#define QUAD_CODES 12
 
 #define GEMV_ROWS     3
 #define GROUP         4
@@ -25,9 +28,10 @@
 typedef struct {
     const real *data; /* values, or pairs of codes */
     int32_t rows;
-    int32_t depth;  /* values or pairs per row */
+    int32_t depth;  /* values, pairs or words of bytes per row */
     int32_t group;  /* 1 or GROUP */
     int32_t blocks; /* per row; 0 where data are values */
+    int32_t kind;   /* of the codes (store.h) */
 } row_block;
 
 /* How many rows of a group there is room for. */
@@ -44,6 +48,10 @@ INLINE size_t scale_offset(const row_block *a, int32_t r, int32_t block) {
 
 INLINE size_t sum_offset(const row_block *a, int32_t r, int32_t block) {
     return (size_t)padded_rows(a->rows) * (size_t)a->blocks + scale_offset(a, r, block);
+}
+
+INLINE size_t start_offset(const row_block *a, int32_t r, int32_t block) {
+    return (size_t)padded_rows(a->rows) * (size_t)a->blocks + sum_offset(a, r, block);
 }
 
 /* Strips of a panel that hold anything of a matrix `features` wide. */

@@ -40,7 +40,7 @@ static block_range range_of(const float *weights, int32_t dtype) {
         least = low[i] < least ? low[i] : least;
         most = high[i] > most ? high[i] : most;
     }
-    if (dtype == DTYPE_Q4_1) {
+    if (has_minima(dtype)) {
         return (block_range){(most - least) / 15.0f, least};
     }
     const float magnitude = most > -least ? most : -least;
@@ -94,7 +94,41 @@ static code_place place_of(int32_t dtype, int32_t column) {
     return (code_place){first, 2 * PANEL, upper ? 8 : 0, upper ? 0xff : 0xff00, 128};
 }
 
+#if HAS_QUADS
+
+/* Byte of the codes that has input k of an output; the others of its quad follow it. */
+static size_t quad_place(int32_t dtype, int32_t column, int32_t k) {
+    return quads_offset(dtype, k, column / 4) + (size_t)(column % 4 * 4 + k % 4);
+}
+
+static void put_quads(unsigned char *codes, int32_t dtype, int32_t column, const int32_t *of) {
+    const int whole = dtype == DTYPE_Q8_0_QUADS;
+    unsigned char *at = codes + quad_place(dtype, column, 0);
+    DO_NOT_UNROLL
+    for (int32_t k = 0; k < BLOCK; k += whole ? 4 : 8, at += quads_offset(dtype, 8, 0) >> whole) {
+        uint32_t quad = 0;
+        for (int32_t i = 3; i >= 0; i--) {
+            const int32_t byte = whole ? of[k + i] + 128 : of[k + i] | of[k + 4 + i] << 4;
+            quad = quad << 8 | (uint32_t)byte;
+        }
+        memcpy(at, &quad, sizeof quad);
+    }
+}
+
+static int32_t get_quad(const unsigned char *codes, int32_t dtype, int32_t column, int32_t k) {
+    const int32_t code = codes[quad_place(dtype, column, k)];
+    return dtype == DTYPE_Q8_0_QUADS ? code - 128 : code >> k / 4 % 2 * 4 & 15;
+}
+
+#endif
+
 static void put_codes(unsigned char *codes, int32_t dtype, int32_t column, const int32_t *of) {
+#if HAS_QUADS
+    if (in_quads(dtype)) {
+        put_quads(codes, dtype, column, of);
+        return;
+    }
+#endif
     const code_place place = place_of(dtype, column);
     unsigned char *at = codes + place.first;
     DO_NOT_UNROLL
@@ -111,6 +145,11 @@ static void put_codes(unsigned char *codes, int32_t dtype, int32_t column, const
 }
 
 static int32_t get_code(const unsigned char *codes, int32_t dtype, int32_t column, int32_t k) {
+#if HAS_QUADS
+    if (in_quads(dtype)) {
+        return get_quad(codes, dtype, column, k);
+    }
+#endif
     const code_place place = place_of(dtype, column);
     uint16_t among;
     memcpy(&among, codes + place.first + (size_t)(k / 2) * place.step + k % 2 * 2, sizeof among);
@@ -122,7 +161,7 @@ static int32_t get_code(const unsigned char *codes, int32_t dtype, int32_t colum
 
 /* Q8_0 rounds halves away from zero. */
 INLINE vfloat_bits codes_of(vfloat weights, int32_t dtype, float minimum, float inverse) {
-    if (dtype == DTYPE_Q4_1) {
+    if (has_minima(dtype)) {
         const vfloat code = (weights - minimum) * inverse + 0.5f;
         return __builtin_convertvector(vf_select(code > 15.0f, (vfloat){15, 15, 15, 15}, code),
                                        vfloat_bits);
@@ -152,13 +191,35 @@ void block_encode(unsigned char *block, int32_t dtype, int32_t column, const flo
     }
     put_codes(block + codes_offset(dtype), dtype, column, codes);
     put_f16(block, column, scale);
-    if (dtype == DTYPE_Q4_1) {
+    if (has_minima(dtype)) {
         put_f16(block + 2 * PANEL, column, minimum);
     }
 }
 
 double block_decode(const unsigned char *block, int32_t dtype, int32_t column, int32_t k) {
-    const double minimum = dtype == DTYPE_Q4_1 ? get_f16(block + 2 * PANEL, column) : 0;
+    const double minimum = has_minima(dtype) ? get_f16(block + 2 * PANEL, column) : 0;
     return get_f16(block, column) * get_code(block + codes_offset(dtype), dtype, column, k) +
            minimum;
 }
+
+#ifdef __wasm_relaxed_simd__
+
+/* Whether v_dot_quads takes an unsigned byte whole, which the processor decides. */
+static int dots_all_bytes(void) {
+    const vbytes ends = {-128, -128, -128, -128, 127, 127, 127, 127};
+    const vmask sums = v_dot_quads(ends, (vunsigned_bytes)(vmask){-1, -1, -1, -1}, (vmask){0});
+    return sums[0] == 4 * -128 * 255 && sums[1] == 4 * 127 * 255;
+}
+
+int32_t linear_layout(int32_t dtype) {
+    const int quads = block_bytes(dtype) != 0 && dots_all_bytes();
+    return !quads ? dtype : dtype == DTYPE_Q4_1 ? DTYPE_Q4_1_QUADS : DTYPE_Q8_0_QUADS;
+}
+
+#else
+
+int32_t linear_layout(int32_t dtype) {
+    return dtype;
+}
+
+#endif

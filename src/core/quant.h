@@ -17,9 +17,15 @@
  *
  * so eight 16-bit lanes are a pair of inputs of four outputs, which is what a pairwise integer
  * product wants, and the codes of several outputs are multiplied before they are taken apart
- * (quant_gemm.c). A block that has an infinite or NaN weight, or a scale past F16, has the scale
- * F16_NAN and is NaN altogether. Called by store.c to fill and read the store; private to the
- * kernels.
+ * (quant_gemm.c). Where bytes can be multiplied four at a time, the codes are instead quads of
+ * inputs, of four outputs in 16 bytes (quads.c):
+ *
+ *     Q8_0_QUADS   codes [4][4][2][2][16]: byte 4 i + j of vector v of quad q of pair p of strip s is
+ *                  128 + the code of output 8 s + 4 v + i, input 8 p + 4 q + j
+ *     Q4_1_QUADS   codes [4][4][2][16]: the same without q, of which 0 is in the lower four bits
+ *
+ * A block that has an infinite or NaN weight, or a scale past F16, has the scale F16_NAN and is NaN
+ * altogether. Called by store.c to fill and read the store; private to the kernels.
  */
 #ifndef GATED_MLP_QUANT_H
 #define GATED_MLP_QUANT_H
@@ -33,9 +39,19 @@
 #define F16_NAN      0xfe00u
 #define F16_INFINITY 0x7c00u
 
+INLINE int has_minima(int32_t dtype) {
+    return block_definition(dtype) == DTYPE_Q4_1;
+}
+
 /* Where the codes of a block begin. */
 INLINE size_t codes_offset(int32_t dtype) {
-    return (dtype == DTYPE_Q4_1 ? 4 : 2) * PANEL;
+    return (has_minima(dtype) ? 4 : 2) * PANEL;
+}
+
+/* Where in the codes the quads of outputs 4 i..4 i + 3 are that have input k. */
+INLINE size_t quads_offset(int32_t dtype, int32_t k, int32_t i) {
+    const int32_t quads = i / 2 * (BLOCK / 4) + k / 4;
+    return (size_t)((dtype == DTYPE_Q8_0_QUADS ? quads : quads / 2) * 32 + i % 2 * 16);
 }
 
 /* Quantises the BLOCK weights of the panel's output `column`, as ggml's reference does. */
@@ -46,7 +62,7 @@ double block_decode(const unsigned char *block, int32_t dtype, int32_t column, i
 
 #ifndef GATED_MLP_FLOAT64
 
-/* Codes of outputs 4 i..4 i + 3, both inputs of pair p. */
+/* Codes of outputs 4 i..4 i + 3, both inputs of pair p; not of quads. */
 INLINE vcodes expand_codes(const unsigned char *codes, int32_t dtype, int32_t p, int32_t i) {
     if (dtype == DTYPE_Q8_0) {
         const vcodes both = v_load_codes(codes + (p * PANEL + i / 2 * STRIP) * 2);
@@ -59,6 +75,19 @@ INLINE vcodes expand_codes(const unsigned char *codes, int32_t dtype, int32_t p,
     case 2: return (vcodes)(packed >> 8 & 15);
     default: return (vcodes)(packed >> 12);
     }
+}
+
+/* Codes of outputs 4 i..4 i + 3, input k, in either layout. */
+INLINE vmask expand_code(const unsigned char *codes, int32_t dtype, int32_t k, int32_t i) {
+    if (!in_quads(dtype)) {
+        const vcodes pair = expand_codes(codes, dtype, k / 2, i);
+        return (vmask)(k % 2 == 0 ? (vbits)pair << 16 : (vbits)pair) >> 16;
+    }
+    vbits quads;
+    memcpy(&quads, codes + quads_offset(dtype, k, i), sizeof quads);
+    quads >>= (uint32_t)(k % 4 * 8);
+    return dtype == DTYPE_Q8_0_QUADS ? (vmask)(quads & 255) - 128
+                                     : (vmask)(quads >> (uint32_t)(k / 4 % 2 * 4) & 15);
 }
 
 /* F16 in the upper half of each lane, of which a negative one is F16_NAN, to F32: the shift copies

@@ -7,14 +7,12 @@
 
 #ifndef GATED_MLP_FLOAT64
 
+#include "quads.h"
+
 #define CODE_MAX 32767.0f
 /* The codes of a block are scaled to add up to no more than this in magnitude, before they are
  * rounded: then 256 times a block's product with Q8_0's codes, and another product, fit in 32 bits. */
-#define CODES_TOTAL   65503.0f
-#define SMALLEST_STEP 0x1p-126f
-/* Added to a number of magnitude under 2^22, it rounds it to nearest and leaves it, as an integer,
- * in the lowest bits. */
-#define TO_INTEGER 0x1.8p23f
+#define CODES_TOTAL 65503.0f
 /* From so many rows on Q8_0 is quicker when a strip is first widened to 16 bits for all of them. */
 #define ROWS_TO_EXPAND_FOR 32
 
@@ -52,17 +50,20 @@ static void encode_values(real *pairs, real *scale, real *sum, const real *value
 void pack_codes(real *room, const row_block *a, int32_t block, const real *src, size_t ld,
                 int32_t columns) {
     const int32_t group = a->group;
+    if (in_quads(a->kind)) {
+        quads_pack(room, a, block, src, ld, columns);
+        return;
+    }
     for (int32_t r = 0; r < a->rows; r += group) {
         const int32_t rows = min_i32(group, a->rows - r);
         const real *from = src + (size_t)r * ld;
         for (int32_t c = 0, b = block; c < columns; c += BLOCK, b++) {
             real lines[GROUP][PAIRS];
             for (int32_t i = 0; i < group; i++) {
-                real values[BLOCK] = {0};
-                if (i < rows) {
-                    memcpy(values, from + (size_t)i * ld + c,
-                           (size_t)min_i32(BLOCK, columns - c) * sizeof(real));
-                }
+                real padded[BLOCK];
+                const real *values =
+                    whole_block(padded, from + (size_t)min_i32(i, rows - 1) * ld + c,
+                                i < rows ? columns - c : 0);
                 encode_values(lines[i], room + scale_offset(a, r, b) + i,
                               room + sum_offset(a, r, b) + i, values);
             }
@@ -74,11 +75,6 @@ void pack_codes(real *room, const row_block *a, int32_t block, const real *src, 
             }
         }
     }
-}
-
-/* One row's share of a block, added to its sums. */
-INLINE vreal add_block(vreal before, vmask products, vreal weight_scale, real scale) {
-    return v_madd(v_from_integers(products), weight_scale * v_splat(scale), before);
 }
 
 /* Products of one row with PANEL outputs over a block. */
@@ -192,11 +188,6 @@ static void expand_block(real *to, const unsigned char *block, int32_t dtype, in
     }
 }
 
-/* What is added up of one block: 4 rows, 8 columns. */
-typedef struct {
-    vmask sum[GROUP][STRIP_VECTORS];
-} tile_products;
-
 INLINE void add_pair(tile_products *products, const vcodes *weights, const real *pairs) {
     for (int32_t i = 0; i < GROUP; i++) {
         const vcodes x = v_splat_pair(pairs + i);
@@ -270,19 +261,25 @@ NOINLINE void tile_expanded(real *c, const row_block *a, int32_t r, int32_t b0, 
 /* The first `rows` rows, whole groups of which the last may have none for some. */
 static void tiles(real *tile, const row_block *a, int32_t rows, const linear *l, int32_t panel,
                   int32_t b0, int32_t b1, real *strip) {
-    const int expands = l->dtype == DTYPE_Q4_1 || rows >= ROWS_TO_EXPAND_FOR;
+    const int quads = in_quads(l->dtype);
+    const int expands = quads || l->dtype == DTYPE_Q4_1 || rows >= ROWS_TO_EXPAND_FOR;
     const int32_t strips = strips_in(l->out_features, panel);
     for (int32_t b = b0; b < b1; b += STRIP_BLOCKS) {
         const int32_t blocks = min_i32(STRIP_BLOCKS, b1 - b);
         const unsigned char *first = panel_block(l, panel, b);
         for (int32_t s = 0; s < strips; s++) {
-            for (int32_t i = 0; expands && i < blocks; i++) {
+            if (quads) {
+                quads_expand(strip, first, l->dtype, s, blocks);
+            }
+            for (int32_t i = 0; expands && !quads && i < blocks; i++) {
                 expand_block(strip + i * STRIP_BLOCK_REALS, panel_block(l, panel, b + i), l->dtype,
                              s);
             }
             for (int32_t r = 0; r < rows; r += GROUP) {
                 real *c = tile + r * PANEL + s * STRIP;
-                if (expands) {
+                if (quads) {
+                    quads_tile(c, a, r, b, first, s, strip, blocks);
+                } else if (expands) {
                     tile_expanded(c, a, r, b, strip, blocks, l->dtype == DTYPE_Q4_1);
                 } else {
                     tile_q8_0(c, a, r, b, first, s, blocks);
@@ -303,7 +300,14 @@ void quant_panel_product(real *tile, const row_block *a, const linear *l, int32_
         tiles(tile, a, grouped, l, panel, b0, b1, strip);
     }
     for (int32_t r = grouped; r < a->rows; r++) {
-        gemv(tile + r * PANEL, a, r, l, panel, b0, b1);
+        if (in_quads(l->dtype)) {
+            quads_gemv(tile + r * PANEL, a, r, l, panel, b0, b1);
+        } else {
+            gemv(tile + r * PANEL, a, r, l, panel, b0, b1);
+        }
+    }
+    if (in_quads(l->dtype)) {
+        quads_add_rest(tile, a, l, panel, b0, b1);
     }
 }
 

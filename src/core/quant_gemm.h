@@ -16,6 +16,33 @@
 #define STRIP_BLOCK_REALS ((PAIRS + 2) * STRIP)
 #define QUANT_STRIP_REALS (STRIP_BLOCKS * STRIP_BLOCK_REALS)
 
+#ifndef GATED_MLP_FLOAT64
+
+#define SMALLEST_STEP 0x1p-126f
+/* Added to a number of magnitude under 2^22, it rounds it to nearest and leaves it, as an integer,
+ * in the lowest bits. */
+#define TO_INTEGER 0x1.8p23f
+
+/* `count` values of which the rest of a block is 0: themselves, or in `padded`. */
+INLINE const real *whole_block(real *padded, const real *values, int32_t count) {
+    if (count >= BLOCK) {
+        return values;
+    }
+    memset(padded, 0, BLOCK * sizeof *padded);
+    memcpy(padded, values, (size_t)count * sizeof *padded);
+    return padded;
+}
+
+/* One row's share of a block, added to its sums. */
+INLINE vreal add_block(vreal before, vmask products, vreal weight_scale, real scale) {
+    return v_madd(v_from_integers(products), weight_scale * v_splat(scale), before);
+}
+
+/* What is added up of one block: 4 rows, 8 columns. */
+typedef struct {
+    vmask sum[GROUP][STRIP_VECTORS];
+} tile_products;
+
 /* Fills blocks of A from `block` on with src [rows, columns], rows ld apart: codes -32767..32767 and
  * a scale for each row. A value that is not finite makes its block's scale NaN. */
 void pack_codes(real *room, const row_block *a, int32_t block, const real *src, size_t ld,
@@ -25,5 +52,7 @@ void pack_codes(real *room, const row_block *a, int32_t block, const real *src, 
  * blocks at the ends. tile and A have room for whole groups; strip is of QUANT_STRIP_REALS. */
 void quant_panel_product(real *tile, const row_block *a, const linear *l, int32_t panel, int32_t k0,
                          int32_t k1, real *strip);
+
+#endif
 
 #endif

@@ -23,12 +23,26 @@ typedef uint32_t vbits __attribute__((vector_size(16)));
 #define LANES 4
 #endif
 
+/* Whether kernels on bytes are built: without relaxed SIMD, wasm has no instruction for them. */
+#if defined(__wasm__) && !defined(__wasm_relaxed_simd__)
+#define HAS_QUADS 0
+#else
+#define HAS_QUADS 1
+#endif
+
+/* Keeps the compiler from holding in registers, through a loop that has none to spare, what is in memory
+ * before and after it. */
+#define LEAVE_IN_MEMORY() __asm__ volatile("" ::: "memory")
+
 #define INLINE static inline __attribute__((always_inline))
 /* For hot loops with several callers: one copy in the module, and registers that are theirs alone. */
 #define NOINLINE static __attribute__((noinline))
+/* UNROLL is for loops over arrays that are to be registers. */
 #ifdef __clang__
+#define UNROLL        _Pragma("clang loop unroll(full)")
 #define DO_NOT_UNROLL _Pragma("clang loop unroll(disable)")
 #else
+#define UNROLL        _Pragma("GCC unroll 16")
 #define DO_NOT_UNROLL _Pragma("GCC unroll 1")
 #endif
 
@@ -139,6 +153,67 @@ INLINE vmask v_dot_pairs(vcodes a, vcodes b) {
     return even + ((vmask)a >> 16) * ((vmask)b >> 16);
 #endif
 }
+
+#if HAS_QUADS
+
+typedef int8_t vbytes __attribute__((vector_size(16)));
+typedef uint8_t vunsigned_bytes __attribute__((vector_size(16)));
+
+/* sum + a[4 i] b[4 i] + .. + a[4 i + 3] b[4 i + 3], a signed, b not. Relaxed SIMD promises that for b
+ * up to 127 only: dots_quads_exactly says whether this engine keeps it. */
+INLINE vmask v_dot_quads(vbytes a, vunsigned_bytes b, vmask sum) {
+#ifdef __wasm_relaxed_simd__
+    return __builtin_wasm_relaxed_dot_i8x16_i7x16_add_s_i32x4(a, (vbytes)b, sum);
+#else
+    for (int32_t shift = 0; shift < 32; shift += 8) {
+        sum += ((vmask)((vbits)a << shift) >> 24) * (vmask)((vbits)b << shift >> 24);
+    }
+    return sum;
+#endif
+}
+
+/* (a + b + 1) / 2 */
+INLINE vunsigned_bytes v_mean(vunsigned_bytes a, vunsigned_bytes b) {
+#ifdef __wasm_simd128__
+    return __builtin_wasm_avgr_u_i8x16(a, b);
+#else
+    return (a | b) - ((a ^ b) >> 1);
+#endif
+}
+
+/* Sixteen integers that fit in a byte. */
+INLINE vbytes v_narrow(vmask a, vmask b, vmask c, vmask d) {
+#ifdef __wasm_simd128__
+    return __builtin_wasm_narrow_s_i8x16_i16x8(__builtin_wasm_narrow_s_i16x8_i32x4(a, b),
+                                               __builtin_wasm_narrow_s_i16x8_i32x4(c, d));
+#else
+    int8_t bytes[16];
+    for (int32_t i = 0; i < 4; i++) {
+        bytes[i] = (int8_t)a[i];
+        bytes[4 + i] = (int8_t)b[i];
+        bytes[8 + i] = (int8_t)c[i];
+        bytes[12 + i] = (int8_t)d[i];
+    }
+    vbytes narrow;
+    memcpy(&narrow, bytes, sizeof narrow);
+    return narrow;
+#endif
+}
+
+/* The quad of bytes at p, four times. */
+INLINE vbytes v_splat_quad(const void *p) {
+    int32_t quad;
+    memcpy(&quad, p, sizeof quad);
+    return (vbytes)(vmask){quad, quad, quad, quad};
+}
+
+INLINE vunsigned_bytes v_load_bytes(const void *p) {
+    vunsigned_bytes bytes;
+    memcpy(&bytes, p, sizeof bytes);
+    return bytes;
+}
+
+#endif
 
 /* The pair of codes at p, four times. */
 INLINE vcodes v_splat_pair(const void *p) {

@@ -33,9 +33,27 @@ INLINE size_t held_bytes(int32_t dtype) {
     }
 }
 
+/* Whether a block-quantised type is in the layout for products of bytes. */
+INLINE int in_quads(int32_t dtype) {
+    return HAS_QUADS && (dtype == DTYPE_Q8_0_QUADS || dtype == DTYPE_Q4_1_QUADS);
+}
+
+/* The type whose definition the blocks of dtype follow. */
+INLINE int32_t block_definition(int32_t dtype) {
+    return !in_quads(dtype) ? dtype : dtype == DTYPE_Q8_0_QUADS ? DTYPE_Q8_0 : DTYPE_Q4_1;
+}
+
+/* Types of the same kind are multiplied by the same codes of their input; 0: by none. */
+INLINE int32_t code_kind(int32_t dtype) {
+    const int32_t definition = block_definition(dtype);
+    const int quantised = definition == DTYPE_Q8_0 || definition == DTYPE_Q4_1;
+    return in_quads(dtype) ? dtype : quantised;
+}
+
 /* Bytes of a panel's blocks over the same inputs; 0 where the type is not block-quantised. */
 INLINE size_t block_bytes(int32_t dtype) {
-    return dtype == DTYPE_Q8_0 ? PANEL * 34 : dtype == DTYPE_Q4_1 ? PANEL * 20 : 0;
+    const int32_t definition = block_definition(dtype);
+    return definition == DTYPE_Q8_0 ? PANEL * 34 : definition == DTYPE_Q4_1 ? PANEL * 20 : 0;
 }
 
 INLINE int32_t panel_count(int32_t features) {

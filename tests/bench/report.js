@@ -123,7 +123,7 @@ export function limitsText(stream, peaks) {
 
 /**
  * The peak of the arithmetic with which weights held so can be multiplied at the accuracy that is asked of them, or null.
- * Q8_0's error leaves inputs of 8 bits no room: two 8-bit products for their halves take the place of one. Q4_1's does.
+ * The error that quantised weights are held to leaves inputs of 8 bits no room: three 8-bit products take the place of two.
  * @param {Record<string, number>} peaks
  * @param {string} held
  * @param {Variant} variant
@@ -133,5 +133,5 @@ function arithmeticLimit(peaks, held, variant, ours) {
   if (['plain', 'f32', 'float32', 'bfloat16', 'float16'].includes(held)) return peaks[variant];
   if (!ours) return null;
   const dot8 = variant === 'relaxed' ? peaks.dot8 : 0;
-  return Math.max(peaks.dot16, held === 'q8_0' ? dot8 / 2 : dot8);
+  return Math.max(peaks.dot16, dot8 / 1.5);
 }

@@ -36,9 +36,9 @@ targets that are short, and what is not measured.
 "A over B" is B's time over A's, the median of the runs. The ceiling of a ratio is what the run's own limits allow: 95 % of the
 stream or 88 % of the arithmetic peak, over the rival's rate. A floor ("must") above its ceiling is out of anybody's reach, and
 counts as met for whoever is at the ceiling, not for whoever is under it: both are told apart from what is met outright. The
-peak of q8_0 is that of 16-bit dot products, or half that of relaxed 8-bit ones, whose inputs are too coarse for it one at a
-time; q4_1's is the larger of both. In Chromium 75 % of a floor, or of its ceiling, does. Cold: the caches are emptied before
-each call.
+peak of q8_0 and q4_1 is that of 16-bit dot products, or two thirds of that of relaxed 8-bit ones, of which two inputs take
+three at the accuracy asked. In Chromium 75 % of a floor, or of its ceiling, does. Cold: the caches are emptied before each
+call.
 ${absent}
 ## Targets
 

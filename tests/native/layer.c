@@ -122,11 +122,17 @@ static void create_projection(linear *l, double **weight, double **bias, int32_t
     }
 }
 
+int32_t quantised_as(int32_t dtype) {
+    return dtype == DTYPE_Q8_0 || dtype == DTYPE_Q8_0_QUADS   ? DTYPE_Q8_0
+           : dtype == DTYPE_Q4_1 || dtype == DTYPE_Q4_1_QUADS ? DTYPE_Q4_1
+                                                              : 0;
+}
+
 double tolerance_of(int32_t dtype) {
     if (DTYPE_REAL == DTYPE_F64) {
         return 1e-13;
     }
-    return dtype == DTYPE_Q8_0 || dtype == DTYPE_Q4_1 ? 1e-3 : 4e-6;
+    return quantised_as(dtype) == 0 ? 4e-6 : dtype == quantised_as(dtype) ? 1e-3 : 2e-2;
 }
 
 layer layer_create(int32_t d, int32_t d_ff, int32_t dtype, int with_bias, int32_t activation) {

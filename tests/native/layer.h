@@ -15,8 +15,12 @@ typedef struct {
     reference_mlp reference;
 } layer;
 
+/* Q8_0 or Q4_1, in either layout; 0 for other types. */
+int32_t quantised_as(int32_t dtype);
+
 /* What rounding may do, of a tensor's largest magnitude; the sizes in the tests keep it well below.
- * Forward products with block-quantised weights round their input to 16 bits in float. */
+ * Forward products with block-quantised weights round their input in float: to 16 bits, or in the
+ * layout of quads to about 11. */
 double tolerance_of(int32_t dtype);
 
 layer layer_create(int32_t d, int32_t d_ff, int32_t dtype, int with_bias, int32_t activation);

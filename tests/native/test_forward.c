@@ -170,6 +170,23 @@ static void test_variants(void) {
     scene_vary(PLAIN);
 }
 
+/* Unsliced: of a single unit near 0, the rounding of x may be all there is. */
+static void test_quads(void) {
+    for (int32_t size = 1; size <= 33; size++) {
+        test_scene(2 * size, 100 - size, size % 10, size % 2 ? DTYPE_Q8_0_QUADS : DTYPE_Q4_1_QUADS,
+                   0, size % 3 == 0);
+    }
+    test_scene(290, 300, 5, DTYPE_Q8_0_QUADS, 1, 1);
+    test_scene(300, 290, 6, DTYPE_Q4_1_QUADS, 1, 1);
+    for (int32_t i = 0; i < 4; i++) {
+        const int32_t dtype = i % 2 ? DTYPE_Q8_0_QUADS : DTYPE_Q4_1_QUADS;
+        test_company(300 - i, 70 + i, i < 2 ? 9 : 131, dtype);
+        for (int32_t tokens = 2 + i; tokens <= 9; tokens += 2) {
+            test_nan_token(tokens, tokens - 1, dtype);
+        }
+    }
+}
+
 int main(void) {
     static const int32_t dtypes[] = {DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_REAL};
     test_variants();
@@ -202,5 +219,6 @@ int main(void) {
     test_slices_sum((const int32_t[]){0, 0, 7, 31, 32, 33, 64, 99, 100}, 9, 5);
     test_empty_slice(1);
     test_empty_slice(6);
+    test_quads();
     return report();
 }

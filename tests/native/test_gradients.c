@@ -80,7 +80,7 @@ static double compare(const gradient_pair *g, int *which) {
 
 static void test_scene(const char *title, int32_t d, int32_t d_ff, int32_t tokens, int32_t dtype,
                        int sliced, int held) {
-    const int quantised = dtype == DTYPE_Q8_0 || dtype == DTYPE_Q4_1;
+    const int quantised = quantised_as(dtype) != 0;
     for (int32_t activation = 0; activation < ACT_COUNT; activation++) {
         if (quantised && activation == ACT_relu) {
             continue; /* its derivative jumps where the rounding of x may move a gate across 0 */
@@ -164,5 +164,9 @@ int main(void) {
     scene_vary(NORMED);
     test_scene("quantised, normed", 40, 70, 5, DTYPE_Q8_0, 1, 0);
     test_scene("quantised, normed", 70, 40, 2, DTYPE_Q4_1, 0, 1);
+    for (int32_t size = 3; size <= 80; size += 11) {
+        test_scene("in quads", size, 90 - size, size % 7,
+                   size % 2 ? DTYPE_Q4_1_QUADS : DTYPE_Q8_0_QUADS, 0, size % 5 == 0);
+    }
     return report();
 }

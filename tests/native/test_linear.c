@@ -129,5 +129,13 @@ int main(void) {
     test_problem(131, 70, 65, DTYPE_Q4_1);
     test_problem(7, 300, 530, DTYPE_Q4_1);
     test_problem(3, 300, 530, DTYPE_Q8_0);
+    for (int32_t size = 1; size <= 33; size++) {
+        test_problem(size % 10, 3 * size, 70 - size,
+                     size % 2 ? DTYPE_Q8_0_QUADS : DTYPE_Q4_1_QUADS);
+    }
+    test_problem(131, 65, 70, DTYPE_Q8_0_QUADS);
+    test_problem(131, 70, 65, DTYPE_Q4_1_QUADS);
+    test_problem(7, 300, 530, DTYPE_Q8_0_QUADS);
+    test_problem(1, 300, 530, DTYPE_Q4_1_QUADS);
     return report();
 }

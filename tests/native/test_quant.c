@@ -29,10 +29,11 @@ static void by_definition(double *held, const float *weights, int32_t n, int32_t
         most = fmaxf(most, weights[i]);
     }
     const float magnitude = fmaxf(most, -least);
-    const float scale = dtype == DTYPE_Q8_0 ? magnitude / 127.0f : (most - least) / 15.0f;
+    const int32_t definition = quantised_as(dtype);
+    const float scale = definition == DTYPE_Q8_0 ? magnitude / 127.0f : (most - least) / 15.0f;
     const float inverse = scale != 0 ? 1.0f / scale : 0;
     for (int32_t i = 0; i < n; i++) {
-        if (dtype == DTYPE_Q8_0) {
+        if (definition == DTYPE_Q8_0) {
             held[i] = to_f16((double)scale) * (double)roundf(weights[i] * inverse);
         } else {
             const float code = fminf(15, truncf((weights[i] - least) * inverse + 0.5f));
@@ -138,7 +139,8 @@ static void test_refusals(int32_t dtype) {
     check(refused && taken, "dtype %d takes whole blocks only, the last one short", dtype);
     check(linear_get_rows(NULL, dtype, &l, 0, 1) == GATED_MLP_ERR_DTYPE,
           "dtype %d is given back as numbers only", dtype);
-    check(linear_weight_bytes(64, 96, dtype) == 64 * 96 / 32 * (dtype == DTYPE_Q8_0 ? 34u : 20u),
+    check(linear_weight_bytes(64, 96, dtype) ==
+              64 * 96 / 32 * (quantised_as(dtype) == DTYPE_Q8_0 ? 34u : 20u),
           "dtype %d takes the bytes of ggml's blocks", dtype);
     free(l.weight);
 }
@@ -222,9 +224,9 @@ static void test_magnitudes(int32_t dtype, double magnitude, int32_t tokens) {
 }
 
 int main(void) {
-    static const int32_t dtypes[] = {DTYPE_Q8_0, DTYPE_Q4_1};
+    static const int32_t dtypes[] = {DTYPE_Q8_0, DTYPE_Q4_1, DTYPE_Q8_0_QUADS, DTYPE_Q4_1_QUADS};
     static const int32_t sources[] = {DTYPE_F64, DTYPE_F32, DTYPE_BF16};
-    for (int32_t i = 0; i < 2; i++) {
+    for (int32_t i = 0; i < 4; i++) {
         const int32_t dtype = dtypes[i];
         test_values(70, 128, dtype);
         test_values(33, 71, dtype);

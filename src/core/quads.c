@@ -1,0 +1,254 @@
+/* Products of rows as bytes with weights in quads; see quads.h.
+ *
+ * Sums of a block fit in 32 bits: of Q8_0 16 times 32 * 127 * 255 coarse products, since its weights
+ * have 128 added to them, and 16 * 83 * 255 fine ones; of Q4_1 128 times 32 * 127 * 15, and
+ * 16 * 69 * 255. What they are without the 128 is below 2^24, so that it is exact as a float32, too.
+ */
+#include "quads.h"
+
+#if HAS_QUADS && !defined(GATED_MLP_FLOAT64)
+
+/* Where the quads of strip s of a block begin. */
+INLINE const unsigned char *strip_quads(const unsigned char *block, int32_t dtype, int32_t s) {
+    return block + codes_offset(dtype) + quads_offset(dtype, 0, s * STRIP_VECTORS);
+}
+
+/* What the three codes of two inputs are multiplied by, of four outputs. */
+typedef struct {
+    vunsigned_bytes a, b, both;
+} weight_quads;
+
+/* at: the quads of the pair's first input */
+INLINE weight_quads expand_quads(const int32_t dtype, const unsigned char *at) {
+    const vunsigned_bytes first = v_load_bytes(at);
+    if (dtype == DTYPE_Q4_1_QUADS) {
+        return (weight_quads){first & 15, (vunsigned_bytes)((vbits)first >> 4) & 15, first};
+    }
+    const vunsigned_bytes second = v_load_bytes(at + quads_offset(dtype, 4, 0));
+    const vunsigned_bytes mean = v_mean(v_mean(v_mean(first, second), second), second);
+    return (weight_quads){first, second, mean};
+}
+
+/* Of Q8_0's weights only means, since the store itself has the others. */
+INLINE void expand_typed(const int32_t dtype, real *to, const unsigned char *block, int32_t s,
+                         int32_t blocks) {
+    DO_NOT_UNROLL
+    for (int32_t n = 0; n < blocks; n++, to += QUADS_STRIP_REALS, block += block_bytes(dtype)) {
+        const unsigned char *quads = strip_quads(block, dtype, s);
+        DO_NOT_UNROLL
+        for (int32_t p = 0; p < QUAD_PAIRS; p++, quads += quads_offset(dtype, 8, 0)) {
+            for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+                const weight_quads w = expand_quads(dtype, quads + quads_offset(dtype, 0, j));
+                if (dtype == DTYPE_Q4_1_QUADS) {
+                    v_store(to + 2 * p * STRIP + j * LANES, (vreal)w.a);
+                    v_store(to + (2 * p + 1) * STRIP + j * LANES, (vreal)w.b);
+                }
+                v_store(to + (QUADS + p) * STRIP + j * LANES, (vreal)w.both);
+            }
+        }
+        const strip_row scales = expand_scales(block, s);
+        memcpy(to + QUAD_CODES * STRIP, &scales, sizeof scales);
+        if (dtype == DTYPE_Q4_1_QUADS) {
+            const strip_row minima = expand_minima(block, s);
+            memcpy(to + (QUAD_CODES + 1) * STRIP, &minima, sizeof minima);
+        }
+    }
+}
+
+void quads_expand(real *to, const unsigned char *block, int32_t dtype, int32_t s, int32_t blocks) {
+    if (dtype == DTYPE_Q8_0_QUADS) {
+        expand_typed(DTYPE_Q8_0_QUADS, to, block, s, blocks);
+    } else {
+        expand_typed(DTYPE_Q4_1_QUADS, to, block, s, blocks);
+    }
+}
+
+INLINE void add_quads(tile_products *products, const void *weights, const real *codes,
+                      int32_t count) {
+    const unsigned char *at = weights;
+    DO_NOT_UNROLL
+    for (int32_t q = 0; q < count; q++, at += STRIP_VECTORS * 16, codes += GROUP) {
+        const vunsigned_bytes w[STRIP_VECTORS] = {v_load_bytes(at), v_load_bytes(at + 16)};
+        for (int32_t i = 0; i < GROUP; i++) {
+            const vbytes x = v_splat_quad(codes + i);
+            for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+                products->sum[i][j] = v_dot_quads(x, w[j], products->sum[i][j]);
+            }
+        }
+    }
+}
+
+INLINE void tile_typed(const int32_t dtype, real *c, const row_block *a, int32_t r, int32_t b0,
+                       const unsigned char *block, int32_t s, const real *strip, int32_t blocks) {
+    const real *codes = a->data + (size_t)r * (size_t)a->depth + (size_t)(b0 * QUAD_CODES * GROUP);
+    const real *scales = a->data + scale_offset(a, r, b0);
+    const real *sums = a->data + sum_offset(a, r, b0);
+    const real *starts = a->data + start_offset(a, r, b0);
+    for (int32_t b = 0; b < blocks; b++, codes += QUAD_CODES * GROUP, strip += QUADS_STRIP_REALS,
+                 scales += GROUP, sums += GROUP, starts += GROUP, block += block_bytes(dtype)) {
+        tile_products products = {0};
+        for (int32_t i = 0; dtype == DTYPE_Q8_0_QUADS && i < GROUP; i++) {
+            for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+                products.sum[i][j] = (vmask)v_splat_quad(starts + i);
+            }
+        }
+        const void *coarse =
+            dtype == DTYPE_Q8_0_QUADS ? strip_quads(block, dtype, s) : (const void *)strip;
+        add_quads(&products, coarse, codes, QUADS);
+        for (int32_t i = 0; i < GROUP; i++) {
+            for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+                products.sum[i][j] <<= form_of(dtype).shift;
+            }
+        }
+        add_quads(&products, strip + QUADS * STRIP, codes + QUADS * GROUP, QUAD_PAIRS);
+        LEAVE_IN_MEMORY();
+        UNROLL
+        for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+            const vreal weight_scale = v_load(strip + QUAD_CODES * STRIP + j * LANES);
+            const vreal minimum = v_load(strip + (QUAD_CODES + 1) * STRIP + j * LANES);
+            for (int32_t i = 0; i < GROUP; i++) {
+                real *to = c + i * PANEL + j * LANES;
+                vreal y = v_load(to);
+                if (dtype == DTYPE_Q4_1_QUADS) {
+                    y = v_madd(minimum, v_splat(sums[i]), y);
+                }
+                v_store(to, add_block(y, products.sum[i][j], weight_scale, scales[i]));
+            }
+        }
+    }
+}
+
+NOINLINE void tile_q8_0(real *c, const row_block *a, int32_t r, int32_t b0,
+                        const unsigned char *block, int32_t s, const real *strip, int32_t blocks) {
+    tile_typed(DTYPE_Q8_0_QUADS, c, a, r, b0, block, s, strip, blocks);
+}
+
+NOINLINE void tile_q4_1(real *c, const row_block *a, int32_t r, int32_t b0, const real *strip,
+                        int32_t blocks) {
+    tile_typed(DTYPE_Q4_1_QUADS, c, a, r, b0, NULL, 0, strip, blocks);
+}
+
+void quads_tile(real *c, const row_block *a, int32_t r, int32_t b0, const unsigned char *block,
+                int32_t s, const real *strip, int32_t blocks) {
+    if (a->kind == DTYPE_Q8_0_QUADS) {
+        tile_q8_0(c, a, r, b0, block, s, strip, blocks);
+    } else {
+        tile_q4_1(c, a, r, b0, strip, blocks);
+    }
+}
+
+/* Sums of one vector of outputs. Q4_1's coarse_b are 16 times what they count: such weights are
+ * multiplied where they are. */
+typedef struct {
+    vmask a, b, fine;
+} row_sums;
+
+INLINE vmask total_of(const int32_t dtype, row_sums sums) {
+    const vmask coarse =
+        dtype == DTYPE_Q4_1_QUADS ? (sums.a << 7) + (sums.b << 3) : (sums.a + sums.b) << 4;
+    return coarse + sums.fine;
+}
+
+/* sums += the quads at `at` times the codes of a pair */
+INLINE row_sums add_pair(const int32_t dtype, row_sums sums, const unsigned char *at, vbytes a,
+                         vbytes b, vbytes fine) {
+    weight_quads w = expand_quads(dtype, at);
+    if (dtype == DTYPE_Q4_1_QUADS) {
+        w.b = w.both & 0xf0;
+        sums.b = v_dot_quads(b, w.b, sums.b);
+        sums.a = v_dot_quads(a, w.a, sums.a);
+    } else {
+        sums.a = v_dot_quads(b, w.b, v_dot_quads(a, w.a, sums.a));
+    }
+    sums.fine = v_dot_quads(fine, w.both, sums.fine);
+    return sums;
+}
+
+/* tile [STRIP] += strip s of a block times one row's codes, which are `step` apart. */
+INLINE void gemv_strip(const int32_t dtype, real *tile, const unsigned char *block, int32_t s,
+                       const real *codes, size_t step, real scale, real sum, vmask start) {
+    row_sums sums[STRIP_VECTORS] = {{start, {0}, {0}}, {start, {0}, {0}}};
+    const unsigned char *quads = strip_quads(block, dtype, s);
+    const real *fine_codes = codes + QUADS * step;
+    DO_NOT_UNROLL
+    for (int32_t p = 0; p < QUAD_PAIRS; p++, quads += quads_offset(dtype, 8, 0)) {
+        const vbytes a = v_splat_quad(codes), b = v_splat_quad(codes + step);
+        const vbytes fine = v_splat_quad(fine_codes);
+        for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+            sums[j] = add_pair(dtype, sums[j], quads + quads_offset(dtype, 0, j), a, b, fine);
+        }
+        codes += 2 * step;
+        fine_codes += step;
+    }
+    const strip_row scales = expand_scales(block, s);
+    for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+        vreal y = v_load(tile + j * LANES);
+        if (dtype == DTYPE_Q4_1_QUADS) {
+            y = v_madd(expand_minima(block, s).v[j], v_splat(sum), y);
+        }
+        v_store(tile + j * LANES, add_block(y, total_of(dtype, sums[j]), scales.v[j], scale));
+    }
+}
+
+INLINE void gemv_typed(const int32_t dtype, real *tile, const row_block *a, int32_t r,
+                       const unsigned char *block, int32_t b0, int32_t b1) {
+    const size_t step = (size_t)a->group;
+    const real *codes = a->data + (size_t)r * (size_t)a->depth + (size_t)b0 * QUAD_CODES * step;
+    for (int32_t b = b0; b < b1; b++, codes += QUAD_CODES * step, block += block_bytes(dtype)) {
+        const real scale = a->data[scale_offset(a, r, b)], sum = a->data[sum_offset(a, r, b)];
+        const vmask start = dtype == DTYPE_Q8_0_QUADS
+                                ? (vmask)v_splat_quad(a->data + start_offset(a, r, b))
+                                : (vmask){0};
+        DO_NOT_UNROLL
+        for (int32_t s = 0; s < PANEL_STRIPS; s++) {
+            gemv_strip(dtype, tile + s * STRIP, block, s, codes, step, scale, sum, start);
+        }
+    }
+}
+
+void quads_gemv(real *tile, const row_block *a, int32_t r, const linear *l, int32_t panel,
+                int32_t b0, int32_t b1) {
+    if (a->kind == DTYPE_Q8_0_QUADS) {
+        gemv_typed(DTYPE_Q8_0_QUADS, tile, a, r, panel_block(l, panel, b0), b0, b1);
+    } else {
+        gemv_typed(DTYPE_Q4_1_QUADS, tile, a, r, panel_block(l, panel, b0), b0, b1);
+    }
+}
+
+/* Whether a group has any codes in blocks b0 to b1: a scale that is not 0. */
+static int has_codes(const row_block *a, int32_t r, int32_t b0, int32_t b1) {
+    const real *scales = a->data + scale_offset(a, r, b0);
+    const int32_t count = (b1 - b0) * a->group;
+    vmask any = {0};
+    int32_t i = 0;
+    DO_NOT_UNROLL
+    for (; i + LANES <= count; i += LANES) {
+        any |= v_load(scales + i) != v_splat(0);
+    }
+    int found = (any[0] | any[1] | any[2] | any[3]) != 0;
+    DO_NOT_UNROLL
+    for (; i < count; i++) {
+        found |= scales[i] != 0;
+    }
+    return found;
+}
+
+void quads_add_rest(real *tile, const row_block *a, const linear *l, int32_t panel, int32_t b0,
+                    int32_t b1) {
+    const row_block rest = rest_of(a);
+    for (int32_t r = 0; r < a->rows; r += a->group) {
+        if (!has_codes(&rest, r, b0, b1)) {
+            continue;
+        }
+        for (int32_t i = 0; i < min_i32(a->group, a->rows - r); i++) {
+            row_block row = rest;
+            row.data += i; /* its codes are those of the group's first, one place on */
+            for (int32_t b = b0; b < b1; b++) {
+                const int used = row.data[scale_offset(&row, r, b)] != 0;
+                quads_gemv(tile + (r + i) * PANEL, &row, r, l, panel, b, b + used);
+            }
+        }
+    }
+}
+
+#endif
