@@ -1,15 +1,19 @@
 // The table of families against the goldens: no row, order or model type in it without one, and none whose shapes tell what the
-// table should. Then where the goldens' activations were read.
+// table should. Then where the goldens' activations were read, and every mark and type that tells of something else than the
+// plain formula.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configFor, modelTypes } from '../src/binding/config.js';
 import { orderOf } from '../src/binding/describe.js';
 import { NAMINGS } from '../src/binding/families.js';
-import { openCheckpoint, Runtime } from '../src/binding/index.js';
+import { GatedMLP, openCheckpoint, Runtime } from '../src/binding/index.js';
 import { findGroups } from '../src/binding/scan.js';
 import { files, goldens, rows } from './helpers/family-goldens.js';
 import { parseSafetensors, tensor } from './helpers/goldens.js';
+import { llamaTensors, makeSafetensors } from './helpers/make-safetensors.js';
+
+const runtime = await Runtime.create();
 
 /** @param {string} family */
 function configOf(family) {
@@ -54,7 +58,6 @@ test('where an activation was read is said, in whatever words a family puts it',
     molmo2_projector: ['silu', 'adapter_config.hidden_act'],
     dinov2: ['silu', 'family'],
   };
-  const runtime = await Runtime.create();
   for (const [family, found] of Object.entries(expected)) {
     const model = files[`/${family}/model.safetensors`];
     const { mlps } = await openCheckpoint(model, { runtime, config: configOf(family) });
@@ -112,4 +115,58 @@ test('every order of a fused matrix has a golden whose d is twice its dFf, where
     if (rows === columns) rest.delete(rowName(naming, order));
   }
   assert.deepEqual([...rest], []);
+});
+
+const MODULE = 'model.layers.0.mlp';
+const llama = llamaTensors(MODULE, 8, 12);
+/** @param {Record<string, import('./helpers/make-safetensors.js').FileTensor>} tensors @param {Record<string, unknown>} [config] */
+const load = async (tensors, config) =>
+  GatedMLP.fromPretrained(makeSafetensors(tensors), { runtime, config });
+
+for (const [scheme, marks] of /** @type {[RegExp, string][]} */ ([
+  [/GPTQ or AWQ/, 'qweight qzeros'],
+  [/block FP8/, 'weight_scale_inv'],
+  [/compressed-tensors/, 'weight_packed'],
+  [/scaled FP8 or INT8/, 'weight_scale input_scale'],
+  [/bitsandbytes/, 'weight.absmax SCB weight.SCB'],
+  [/MLX/, 'scales biases'],
+  [/torchao or quanto/, 'weight._data weight._scale'],
+])) {
+  for (const mark of marks.split(' ')) {
+    test(`${mark} tells quantised weights by itself, beside one of them and in place of all`, async () => {
+      const codes = { dtype: 'U8', shape: [4], data: new Uint8Array(4) };
+      const beside = { ...llama, [`${MODULE}.down_proj.${mark}`]: codes };
+      for (const tensors of [beside, { [`${MODULE}.up_proj.${mark}`]: codes }]) {
+        await assert.rejects(load(tensors), { code: 'ERR_UNSUPPORTED', message: scheme });
+      }
+    });
+  }
+}
+
+test('a norm inside an MLP is none of the plain formula, under any of its names', async () => {
+  for (const name of ['ffn_sub_norm', 'sub_norm', 'ffn_layernorm', 'inner_norm', 'norm']) {
+    const norm = { dtype: 'F32', shape: [12], data: new Uint8Array(48) };
+    const error = {
+      code: 'ERR_UNSUPPORTED',
+      message: new RegExp(`mlp\\.?: ${name}\\.weight, a norm`),
+    };
+    await assert.rejects(load({ ...llama, [`${MODULE}.${name}.weight`]: norm }), error);
+  }
+});
+
+test('what a family computes besides goes by every model type it has', async () => {
+  const limited = { limit: 7, upShift: 1 };
+  for (const [types, config, variant, act] of /** @type {const} */ ([
+    ['gpt_oss openai_privacy_filter', {}, limited, 'quick_gelu'],
+    ['minimax_m3_vl minimax_m3_vl_text', {}, limited, 'quick_gelu'],
+    ['gemma3n gemma3n_text', { activation_sparsity_pattern: 0.5 }, { sparsity: 0.5 }, 'gelu_tanh'],
+    ['deepseek_v4', {}, { limit: 10 }, 'silu'],
+    ['falcon_h1 llama', {}, null, 'silu'],
+  ])) {
+    for (const model_type of types.split(' ')) {
+      const mlp = await load(llama, { model_type, ...config });
+      assert.deepEqual([mlp.variant, mlp.act], [variant, act], model_type);
+      mlp.dispose();
+    }
+  }
 });
