@@ -14,8 +14,8 @@
  *     Q4_1   a A + b B = unit / 128 (128 (coarse_a A + coarse_b B) + fine both)
  *
  * That is about 11 bits beside the block's largest input. Where one input is larger than all others of
- * its block together, they may be the ones that count: what rounding left of such a block is rounded
- * again, to a second set of codes, and takes the products once more.
+ * its block together, they may be the ones that count: such a block is rounded to units, and what that
+ * leaves is rounded again, to a second set of codes, and takes the products once more.
  *
  * Called by quant_gemm.c; private to the kernels.
  */

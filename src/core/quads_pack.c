@@ -39,11 +39,13 @@ typedef struct {
     int32_t start;
 } row_codes;
 
-NOINLINE void encode(row_codes *to, const real *values, real most, int32_t dtype) {
+/* With no fine parts where those are left to a second set of codes. */
+NOINLINE void encode(row_codes *to, const real *values, real most, int32_t dtype, int is_fine) {
     const code_form form = form_of(dtype);
     const real ratio = (real)form.ratio, shifted = (real)(1 << form.shift);
     const real unit = most * (1 / form.most);
     const real inverse = unit >= SMALLEST_STEP ? 1 / unit : 0;
+    const real parts_of_shared = is_fine ? FINE_UNITS / ratio : 0;
     vreal total = v_splat(0);
     DO_NOT_UNROLL
     for (int32_t p = 0; p < QUAD_PAIRS; p += 2, values += 16) {
@@ -54,7 +56,7 @@ NOINLINE void encode(row_codes *to, const real *values, real most, int32_t dtype
             const vreal b = v_load(values + 8 * i + 4) * inverse;
             const vreal a_rest = a - nearest(a), b_rest = b - nearest(b);
             const vreal shared = b_rest + nearest(a_rest * ratio - b_rest);
-            const vreal parts = nearest(shared * (FINE_UNITS / ratio));
+            const vreal parts = nearest(shared * parts_of_shared);
             const vreal a_units = nearest(a - parts * (1 / FINE_UNITS));
             const vreal b_units = nearest(b - parts * (ratio / FINE_UNITS));
             total += (a_units + b_units) * shifted + parts * ((1 + ratio) * shifted / FINE_UNITS);
@@ -72,30 +74,29 @@ NOINLINE void encode(row_codes *to, const real *values, real most, int32_t dtype
     to->sum = to->scale * units;
 }
 
-/* What codes leave of values. */
+/* What coarse codes leave of values. */
 NOINLINE void subtract(real *rest, const real *values, const row_codes *codes, int32_t dtype) {
-    const code_form form = form_of(dtype);
-    int8_t bytes[4 * QUAD_CODES];
-    memcpy(bytes, codes->codes, sizeof bytes);
+    const real unit = codes->scale * (real)(1 << form_of(dtype).shift);
+    int8_t coarse[BLOCK];
+    memcpy(coarse, codes->codes, sizeof coarse);
     DO_NOT_UNROLL
     for (int32_t k = 0; k < BLOCK; k++) {
-        const int32_t parts = bytes[BLOCK + k / 8 * 4 + k % 4] * (k % 8 < 4 ? 1 : form.ratio);
-        const real units = (real)bytes[k] + (real)parts * (1 / FINE_UNITS);
-        rest[k] = values[k] - codes->scale * (real)(1 << form.shift) * units;
+        rest[k] = values[k] - unit * (real)coarse[k];
     }
 }
 
-/* rest = codes of what those of values leave, if that may count: whether it does. */
-static int encode_rest(row_codes *rest, const row_codes *codes, const real *values, magnitudes of,
-                       int32_t dtype) {
+/* Codes of values, and where one outweighs the others, of what they leave: whether that is so. */
+static int encode_twice(row_codes *to, row_codes *rest, const real *values, int32_t dtype) {
+    const magnitudes of = measure(values);
+    const int outweighed = of.most > of.total / 2;
+    encode(to, values, of.most, dtype, !outweighed);
     memset(rest, 0, sizeof *rest);
-    if (!(of.most > of.total / 2) || !(codes->scale > 0)) {
-        return 0;
+    if (outweighed) {
+        real left[BLOCK];
+        subtract(left, values, to, dtype);
+        encode(rest, left, measure(left).most, dtype, 1);
     }
-    real left[BLOCK];
-    subtract(left, values, codes, dtype);
-    encode(rest, left, measure(left).most, dtype);
-    return 1;
+    return outweighed;
 }
 
 NOINLINE void store_group(real *room, const row_block *a, int32_t r, int32_t b,
@@ -125,9 +126,7 @@ void quads_pack(real *room, const row_block *a, int32_t block, const real *src, 
                 real padded[BLOCK];
                 const real *from = src + (size_t)(r + min_i32(i, rows - 1)) * ld + c;
                 const real *values = whole_block(padded, from, i < rows ? columns - c : 0);
-                const magnitudes of = measure(values);
-                encode(&codes[i], values, of.most, a->kind);
-                any |= encode_rest(&rest[i], &codes[i], values, of, a->kind);
+                any |= encode_twice(&codes[i], &rest[i], values, a->kind);
             }
             store_group(room, a, r, b, codes);
             if (any) {

@@ -223,6 +223,45 @@ static void test_magnitudes(int32_t dtype, double magnitude, int32_t tokens) {
     layer_free(&l);
 }
 
+/* An input that outweighs its block, and meets weights of 0: in quads the others count all the same. */
+static void test_outlier(int32_t dtype, int32_t tokens) {
+    linear l = create(40, 70, dtype);
+    double row[70];
+    for (int32_t o = 0; o < 40; o++) {
+        for (int32_t k = 0; k < 70; k++) {
+            row[k] = k == 37 ? 0 : random_normal();
+        }
+        linear_set_block(&l, o, 1, 0, 70, row, DTYPE_F64, 70, 1);
+    }
+    real *x = random_reals(tokens * 70), *y = filled_reals(tokens * 40, 0), held[40 * 70];
+    linear_get_rows(held, DTYPE_REAL, &l, 0, 40);
+    double *expected = to_doubles(y, tokens * 40);
+    for (int32_t i = 0; i < tokens * 70; i++) {
+        x[i] *= (real)(i % 70 == 37 ? 3000 : i % 70 < 32 || i % 70 > 63 ? 0 : 1);
+        for (int32_t o = 0; o < 40 && i % 70 != 37; o++) {
+            expected[i / 70 * 40 + o] += (double)x[i] * (double)held[o * 70 + i % 70];
+        }
+    }
+    void *scratch = need(linear_scratch_bytes(40, 70, tokens));
+    linear_forward(y, x, &l, tokens, scratch);
+    double worst = 0;
+    for (int32_t t = 0; t < tokens; t++) {
+        const double *e = expected + t * 40;
+        real *of = y + t * 40;
+        for (int32_t o = 0; dtype == DTYPE_Q4_1_QUADS && o < 40; o++) {
+            of[o] -= x[t * 70 + 37] * held[o * 70 + 37]; /* 0 is no code of Q4_1 */
+        }
+        worst = fmax(worst, distance(of, e, NULL, 40));
+    }
+    check(worst <= tolerance_of(dtype), "an outlier hides no input, dtype %d, %d tokens: %.2g",
+          dtype, tokens, worst);
+    free(x);
+    free(y);
+    free(expected);
+    free(scratch);
+    free(l.weight);
+}
+
 int main(void) {
     static const int32_t dtypes[] = {DTYPE_Q8_0, DTYPE_Q4_1, DTYPE_Q8_0_QUADS, DTYPE_Q4_1_QUADS};
     static const int32_t sources[] = {DTYPE_F64, DTYPE_F32, DTYPE_BF16};
@@ -244,6 +283,10 @@ int main(void) {
             test_no_numbers(dtype, 1e9, tokens);
             test_magnitudes(dtype, tokens % 2 ? 1e-25 : 1e25, tokens);
         }
+    }
+    for (int32_t tokens = 1; tokens <= 6; tokens++) {
+        test_outlier(DTYPE_Q8_0_QUADS, tokens);
+        test_outlier(DTYPE_Q4_1_QUADS, tokens);
     }
     return report();
 }
