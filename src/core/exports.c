@@ -324,11 +324,12 @@ static struct {
     gated_mlp_job job;
     void *scratch;
     uint64_t scratch_bytes;
-    uint32_t first;  /* number of the job's first stage; stages are numbered over all jobs */
-    uint32_t opened; /* the stage that is open, or the one after the job's last when it is done */
-    uint64_t steps_to_take; /* in the low half, of the stage whose number is the high one */
-    int32_t steps;          /* of that stage */
-    int32_t unfinished;     /* of these */
+    uint32_t first; /* number of the job's first stage; stages are numbered over all jobs */
+    /* In the high half the stage that is open, or the one after the job's last when it is done; in the low half those of
+     * its steps that nobody has taken. One word, so that nobody who takes a step can be ahead of who opened the stage. */
+    uint64_t open;
+    int32_t steps;      /* of that stage */
+    int32_t unfinished; /* of these */
 } team;
 
 #define LOAD(word)         __atomic_load_n(word, __ATOMIC_SEQ_CST)
@@ -337,11 +338,20 @@ static struct {
 /* Some 50 microseconds, about what it takes to be woken. */
 #define LOOKS_BEFORE_SLEEP 100000
 
+/* The half of `open` that changes from stage to stage, to wait for. */
+EXPORT_THREADS(team_opened) const uint32_t *team_opened(void) {
+    return (const uint32_t *)&team.open + 1;
+}
+
+static uint32_t opened_stage(void) {
+    return (uint32_t)(LOAD(&team.open) >> 32);
+}
+
 /* Looks for a while whether another thread opens a stage. A function of its own, since it is to be optimised by the
  * engine while team_serve, which never returns, runs on as it began. */
 __attribute__((noinline)) static int is_opened_soon(uint32_t seen) {
     for (int32_t i = 0; i < LOOKS_BEFORE_SLEEP; i++) {
-        if (LOAD(&team.opened) != seen) {
+        if (opened_stage() != seen) {
             return 1;
         }
     }
@@ -350,8 +360,8 @@ __attribute__((noinline)) static int is_opened_soon(uint32_t seen) {
 
 static void wait_for_stage(uint32_t seen) {
     if (!is_opened_soon(seen)) {
-        while (LOAD(&team.opened) == seen) {
-            __builtin_wasm_memory_atomic_wait32((int32_t *)&team.opened, (int32_t)seen, -1);
+        while (opened_stage() == seen) {
+            __builtin_wasm_memory_atomic_wait32((int32_t *)team_opened(), (int32_t)seen, -1);
         }
     }
 }
@@ -360,8 +370,8 @@ static int is_done(uint32_t opened) {
     return opened - team.first == (uint32_t)team.job.stages;
 }
 
-/* Opens a stage, or the next one that has steps. Only ever called by one thread, when nobody has a step to do; its last
- * word is `opened`: from then on the job may be followed by another. */
+/* Opens a stage, or the next one that has steps. Only ever called by one thread, when nobody has a step to do; from its
+ * last write on the stage may be over, and the job followed by another. */
 static void open_stage(uint32_t number) {
     int32_t steps = 0;
     while (!is_done(number)) {
@@ -373,20 +383,19 @@ static void open_stage(uint32_t number) {
     }
     team.steps = steps;
     STORE(&team.unfinished, steps);
-    STORE(&team.steps_to_take, (uint64_t)number << 32 | (uint32_t)steps);
-    STORE(&team.opened, number);
-    __builtin_wasm_memory_atomic_notify((int32_t *)&team.opened, UINT32_MAX);
+    STORE(&team.open, (uint64_t)number << 32 | (uint32_t)steps);
+    __builtin_wasm_memory_atomic_notify((int32_t *)team_opened(), UINT32_MAX);
 }
 
 /* Takes a step and does it; 0 where none is left of the stage. The job stays what it is as long as a step that was
  * taken is not finished. */
 static int do_step(int32_t thread) {
-    uint64_t left = LOAD(&team.steps_to_take);
+    uint64_t left = LOAD(&team.open);
     do {
         if ((uint32_t)left == 0) {
             return 0;
         }
-    } while (!__atomic_compare_exchange_n(&team.steps_to_take, &left, left - 1, 0, __ATOMIC_SEQ_CST,
+    } while (!__atomic_compare_exchange_n(&team.open, &left, left - 1, 0, __ATOMIC_SEQ_CST,
                                           __ATOMIC_SEQ_CST));
     const uint32_t number = (uint32_t)(left >> 32);
     gated_mlp_job_step(&team.job, (int32_t)(number - team.first), team.steps - (int32_t)left,
@@ -400,7 +409,7 @@ static int do_step(int32_t thread) {
 /* What a worker does from its start to its end: `thread` is its number from 1 on. Never returns. */
 EXPORT_THREADS(team_serve) void team_serve(int32_t thread) {
     for (;;) {
-        const uint32_t opened = LOAD(&team.opened);
+        const uint32_t opened = opened_stage();
         while (do_step(thread)) {
         }
         wait_for_stage(opened);
@@ -427,7 +436,7 @@ gated_mlp_status team_begin(real *y, const real *x, const gated_mlp *m, int32_t 
     const gated_mlp_status status =
         gated_mlp_job_begin(&team.job, y, x, m, tokens, &options, NULL, team.scratch, threads);
     if (status == GATED_MLP_OK) {
-        team.first = team.opened + 1;
+        team.first = opened_stage() + 1;
         open_stage(team.first);
     }
     return status;
@@ -443,7 +452,7 @@ gated_mlp_status team_forward(real *y, const real *x, const gated_mlp *m, int32_
     if (status != GATED_MLP_OK) {
         return status;
     }
-    for (uint32_t opened; !is_done(opened = LOAD(&team.opened)); wait_for_stage(opened)) {
+    for (uint32_t opened; !is_done(opened = opened_stage()); wait_for_stage(opened)) {
         while (do_step(0)) {
         }
     }
@@ -453,15 +462,11 @@ gated_mlp_status team_forward(real *y, const real *x, const gated_mlp *m, int32_
 /* The part of thread 0 piece by piece, where that must not wait: does a step, or looks for one for some microseconds.
  * 0: there is none until *team_opened() changes; 1: go on; 2: the job is done. */
 EXPORT_THREADS(team_help) int32_t team_help(void) {
-    const uint32_t opened = LOAD(&team.opened);
+    const uint32_t opened = opened_stage();
     if (is_done(opened)) {
         return 2;
     }
     return do_step(0) || is_opened_soon(opened);
-}
-
-EXPORT_THREADS(team_opened) const uint32_t *team_opened(void) {
-    return &team.opened;
 }
 
 #endif
