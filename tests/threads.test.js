@@ -133,6 +133,26 @@ for (const [place, start] of /** @type {const} */ ([
   }
 }
 
+test('more threads than processors, at stages of few steps: every call ends, and is right', async () => {
+  const crowd = [await pageRuntime(2), await pageRuntime(6), runtimes[3]];
+  const awake = setInterval(() => {}, 1000);
+  try {
+    // One panel of outputs, so that who opens a stage may find its only step done.
+    const make = (/** @type {Runtime} */ runtime) =>
+      GatedMLP.create(32, 700, { rng: new PCG32(9), runtime });
+    const x = values(30 * 32);
+    const expected = (await make(runtimes[0])).forward(x);
+    const mlps = await Promise.all(crowd.map(make));
+    for (let round = 0; round < 400; round++) {
+      const results = await Promise.all(mlps.map((mlp) => mlp.forwardAsync(x)));
+      for (const y of results) assert.deepEqual(y, expected);
+    }
+  } finally {
+    clearInterval(awake);
+    for (const runtime of crowd.slice(0, 2)) runtime.dispose();
+  }
+});
+
 test('on a page, forwards that are under way at once and add to one array all count', async () => {
   const runtime = await pageRuntime(3);
   // What waits for a thread keeps no Node process alive.
