@@ -170,9 +170,9 @@ test('byte budgets hold: module, minified binding, tarball', (t) => {
   const sizes = {
     'module, raw': [wasm.length, 64_000],
     'module, gzip': [gzipSync(wasm, { level: 9 }).length, 40_000],
-    // The newer LLVM that knows these opcodes makes more of the same sources, and quantised weights have kernels on bytes,
-    // too, for the processors that multiply those at once.
-    'relaxed module, raw': [relaxed.length, 76_000],
+    // The newer LLVM that knows these opcodes makes more of the same sources, quantised weights have kernels on bytes,
+    // too, for the processors that multiply those at once, and the register tile has six rows and reads bfloat16, too.
+    'relaxed module, raw': [relaxed.length, 80_000],
     'relaxed module, gzip': [gzipSync(relaxed, { level: 9 }).length, 40_000],
     'binding, minified': [raw(binding), 30_000],
     'binding, minified and gzip': [gz(binding), 14_000],

@@ -48,7 +48,7 @@ static void lay_out_own(forward_scratch *s, scratch_cursor *cursor, const gated_
 
 /* What all share, and of what each has for itself a thread's. */
 static forward_scratch lay_out(const gated_mlp *m, int32_t tokens, int32_t thread, void *scratch) {
-    const uint64_t rows = (uint64_t)padded_rows(block_rows(tokens));
+    const uint64_t rows = (uint64_t)packed_rows(block_rows(tokens));
     const uint64_t panels = (uint64_t)panel_count(m->d_ff), units = panels * PANEL;
     forward_scratch s;
     scratch_cursor own = {NULL, 0}, all = {scratch, 0};

@@ -38,7 +38,7 @@ typedef struct {
 } backward_scratch;
 
 static backward_scratch lay_out(const gated_mlp *m, int32_t tokens, void *scratch) {
-    const uint64_t rows = (uint64_t)padded_rows(block_rows(tokens));
+    const uint64_t rows = (uint64_t)packed_rows(block_rows(tokens));
     const uint64_t d = (uint64_t)panel_count(m->d) * PANEL;
     const uint64_t d_ff = (uint64_t)panel_count(m->d_ff) * PANEL;
     scratch_cursor cursor = {scratch, 0};
@@ -110,7 +110,7 @@ static void multiply_units(real *tile, real scale, int32_t rows, const backward_
 static void find_down_input_gradient(const mlp_call *call, const token_block *block, int32_t panel,
                                      const backward_scratch *s) {
     const gated_mlp *m = call->mlp;
-    const row_block d_y = {s->d_y_groups, block->x.rows, m->d, GROUP, 0, 0};
+    const row_block d_y = {s->d_y_groups, block->x.rows, m->d, group_rows(block->x.rows), 0, 0};
     panel_product_transposed(s->d_hidden, &d_y, &m->down_proj, panel, 0, m->d, 0, s->strip);
     units_clear_outside(s->d_hidden, units_in_slice(call, panel), block->x.rows);
 }
@@ -185,6 +185,13 @@ static void backward_norm(const gated_mlp_gradients *g, const mlp_call *call,
     }
 }
 
+/* The panel's columns of groups [rows, d_ff] = tile [rows][PANEL] */
+static void pack_panel(real *groups, const real *tile, int32_t rows, int32_t d_ff, int32_t panel) {
+    const int32_t group = group_rows(rows);
+    pack_rows(groups + panel * PANEL * group, group, panel_count(d_ff) * PANEL, tile, PANEL, rows,
+              PANEL);
+}
+
 /* A panel's finished d_gate [rows][PANEL]: into the gradients, and kept for d_x. */
 static void add_gate_gradient(const gated_mlp_gradients *g, const mlp_call *call,
                               const token_block *block, int32_t panel, column_range units,
@@ -192,8 +199,7 @@ static void add_gate_gradient(const gated_mlp_gradients *g, const mlp_call *call
     add_projection_gradient(g->gate_weight, g->gate_bias, d_gate, call, block, panel, units,
                             s->x_tiles);
     if (g->x != NULL) {
-        pack_rows(s->d_gate_groups + panel * PANEL * GROUP, panel_count(call->mlp->d_ff) * PANEL,
-                  d_gate, PANEL, block->x.rows, PANEL);
+        pack_panel(s->d_gate_groups, d_gate, block->x.rows, call->mlp->d_ff, panel);
     }
 }
 
@@ -222,8 +228,7 @@ static void backward_panel(const gated_mlp_gradients *g, const mlp_call *call,
     add_projection_gradient(g->up_weight, g->up_bias, s->d_hidden, call, block, panel, units,
                             s->x_tiles);
     if (g->x != NULL) {
-        pack_rows(s->d_up_groups + panel * PANEL * GROUP, panel_count(m->d_ff) * PANEL, s->d_hidden,
-                  PANEL, rows, PANEL);
+        pack_panel(s->d_up_groups, s->d_hidden, rows, m->d_ff, panel);
     }
     if (m->sparse) {
         units_clear_outside(d_gate, units, rows);
@@ -262,8 +267,8 @@ static void add_input_gradient(real *d_x, const mlp_call *call, int32_t rows,
     const column_range units = units_at_work(call);
     const int32_t begin = units.begin, end = units.end;
     const int32_t depth = panel_count(m->d_ff) * PANEL;
-    const row_block d_gate = {s->d_gate_groups, rows, depth, GROUP, 0, 0};
-    const row_block d_up = {s->d_up_groups, rows, depth, GROUP, 0, 0};
+    const row_block d_gate = {s->d_gate_groups, rows, depth, group_rows(rows), 0, 0};
+    const row_block d_up = {s->d_up_groups, rows, depth, group_rows(rows), 0, 0};
     const int32_t gate_begin = m->sparse ? 0 : begin, gate_end = m->sparse ? m->d_ff : end;
     for (int32_t p = 0; begin < end && p < panel_count(m->d); p++) {
         panel_product_transposed(s->act, &d_gate, &m->gate_proj, p, gate_begin, gate_end, 0,
@@ -300,7 +305,7 @@ gated_mlp_status gated_mlp_backward(const gated_mlp_gradients *gradients, const 
             t, pack_row_block(s.x_groups, x + start, rows, d, m->gate_proj.dtype), s.gates,
             s.statistics};
         pack_tiles(s.x_tiles, x + start, rows, d);
-        pack_rows(s.d_y_groups, d, d_y + start, (size_t)d, rows, d);
+        pack_rows(s.d_y_groups, group_rows(rows), d, d_y + start, (size_t)d, rows, d);
         pack_tiles(s.d_y_tiles, d_y + start, rows, d);
         if (m->sparse) {
             begin_gates(&call, &block, &s);

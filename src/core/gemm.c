@@ -2,7 +2,8 @@
  *
  * The register tile is 4 rows x 8 columns, k not unrolled: the one shape that keeps V8's register
  * allocator near peak in every version (8 accumulators, 2 weight vectors, 1 splat, 1 product of 15
- * registers).
+ * registers). Where multiplying and adding are one operation it is 6 x 8 (12 accumulators, 2 weight
+ * vectors, 1 splat): 8 sums are just what the latency of that operation needs, and none may wait.
  */
 #include "gemm.h"
 
@@ -13,46 +14,95 @@ _Static_assert(QUANT_STRIP_REALS <= STRIP_REALS, "one buffer serves both kinds o
 /* Rows expanded at a time by a GEMV that cannot expand in registers. */
 #define BUFFER_ROWS 32
 
-/* c [rows][STRIP] (+)= sum_k a[k * a_step + row] b[k * b_step + column] */
-INLINE void tile_rows(const int32_t rows, real *c, size_t ldc, const real *a, size_t a_step,
-                      const real *b, size_t b_step, int32_t depth, int accumulate) {
-    vreal sum[GROUP][STRIP_VECTORS];
+/* STRIP columns of weights held as dtype, a row every `step` bytes. */
+typedef struct {
+    const unsigned char *rows;
+    size_t step;
+    int32_t dtype;
+} weight_strip;
+
+INLINE weight_strip strip_of_reals(const real *rows, size_t ld) {
+    return (weight_strip){(const unsigned char *)rows, ld * sizeof(real), DTYPE_REAL};
+}
+
+/* As expand_strip_row, with a mask that is read anew, as a constant would take a sum's register. */
+INLINE strip_row expand_in_tile(const unsigned char *at, const int32_t dtype) {
+    strip_row row = expand_strip_row(at, dtype);
+#ifdef FUSED_MADD
+    if (dtype == DTYPE_BF16) {
+        static const volatile vbits upper_halves = {0xffff0000u, 0xffff0000u, 0xffff0000u,
+                                                    0xffff0000u};
+        vbits pairs;
+        memcpy(&pairs, at, sizeof pairs);
+        row.v[1] = (vreal)(pairs & upper_halves);
+    }
+#endif
+    return row;
+}
+
+/* c [rows][STRIP] += sum_k a[k * a_step + row] b[k][column]; zero: c is known to be that. What follows
+ * the loop decides in which order V8 does a step: with two ways out it loads everything first, which
+ * is 4 % faster where there are registers for it, and half as fast where there are none. */
+INLINE void tile_rows(const int32_t rows, const int32_t dtype, real *c, size_t ldc, const real *a,
+                      size_t a_step, const weight_strip *b, int32_t depth, int zero) {
+    vreal sum[TILE_ROWS][STRIP_VECTORS];
     for (int32_t i = 0; i < rows; i++) {
         for (int32_t j = 0; j < STRIP_VECTORS; j++) {
             sum[i][j] = v_splat(0);
         }
     }
+    const unsigned char *weights = b->rows;
+    const size_t step = b->step;
     DO_NOT_UNROLL
-    for (int32_t k = 0; k < depth; k++, a += a_step, b += b_step) {
-        vreal weights[STRIP_VECTORS];
-        for (int32_t j = 0; j < STRIP_VECTORS; j++) {
-            weights[j] = v_load(b + j * LANES);
-        }
+    for (int32_t k = 0; k < depth; k++, a += a_step, weights += step) {
+        const strip_row w = expand_in_tile(weights, dtype);
         for (int32_t i = 0; i < rows; i++) {
             const vreal value = v_splat(a[i]);
             for (int32_t j = 0; j < STRIP_VECTORS; j++) {
-                sum[i][j] = v_madd(value, weights[j], sum[i][j]);
+                sum[i][j] = v_madd(value, w.v[j], sum[i][j]);
             }
         }
     }
     for (int32_t i = 0; i < rows; i++) {
         real *row = c + (size_t)i * ldc;
         for (int32_t j = 0; j < STRIP_VECTORS; j++) {
-            const vreal before = accumulate ? v_load(row + j * LANES) : v_splat(0);
-            v_store(row + j * LANES, accumulate ? before + sum[i][j] : sum[i][j]);
+#ifdef FUSED_MADD
+            (void)zero;
+            v_store(row + j * LANES, v_load(row + j * LANES) + sum[i][j]);
+#else
+            v_store(row + j * LANES, zero ? sum[i][j] : v_load(row + j * LANES) + sum[i][j]);
+#endif
         }
     }
 }
 
-NOINLINE void tile_4x8(real *c, size_t ldc, const real *a, size_t a_step, const real *b,
-                       size_t b_step, int32_t rows, int32_t depth, int accumulate) {
+INLINE void tile_typed(const int32_t dtype, real *c, size_t ldc, const real *a, size_t a_step,
+                       const weight_strip *b, int32_t rows, int32_t depth, int zero) {
     switch (rows) {
-    case 1: tile_rows(1, c, ldc, a, a_step, b, b_step, depth, accumulate); break;
-    case 2: tile_rows(2, c, ldc, a, a_step, b, b_step, depth, accumulate); break;
-    case 3: tile_rows(3, c, ldc, a, a_step, b, b_step, depth, accumulate); break;
-    default: tile_rows(4, c, ldc, a, a_step, b, b_step, depth, accumulate); break;
+    case 1: tile_rows(1, dtype, c, ldc, a, a_step, b, depth, zero); break;
+    case 2: tile_rows(2, dtype, c, ldc, a, a_step, b, depth, zero); break;
+    case 3: tile_rows(3, dtype, c, ldc, a, a_step, b, depth, zero); break;
+#if TILE_ROWS == 6
+    case 4: tile_rows(4, dtype, c, ldc, a, a_step, b, depth, zero); break;
+    case 5: tile_rows(5, dtype, c, ldc, a, a_step, b, depth, zero); break;
+#endif
+    default: tile_rows(TILE_ROWS, dtype, c, ldc, a, a_step, b, depth, zero); break;
     }
 }
+
+/* The register tile over numbers, up to TILE_ROWS rows. */
+NOINLINE void tile_nx8(real *c, size_t ldc, const real *a, size_t a_step, const weight_strip *b,
+                       int32_t rows, int32_t depth, int zero) {
+    tile_typed(DTYPE_REAL, c, ldc, a, a_step, b, rows, depth, zero);
+}
+
+#ifdef FUSED_MADD
+/* The same over weights that it expands as it reads them. */
+NOINLINE void tile_nx8_bf16(real *c, size_t ldc, const real *a, size_t a_step,
+                            const weight_strip *b, int32_t rows, int32_t depth, int zero) {
+    tile_typed(DTYPE_BF16, c, ldc, a, a_step, b, rows, depth, zero);
+}
+#endif
 
 /* PANEL running sums of one row. */
 typedef struct {
@@ -77,6 +127,11 @@ INLINE void gemv_typed(const int32_t dtype, panel_sums *sums, const real *row,
     *sums = sum;
 }
 
+NOINLINE void gemv_reals(panel_sums *sums, const real *row, const unsigned char *weights,
+                         int32_t depth) {
+    gemv_typed(DTYPE_REAL, sums, row, weights, depth);
+}
+
 /* F16 takes too many registers to be expanded beside eight sums, and blocks in double are no
  * stream: a few rows at a time, through a buffer in L1. */
 static void gemv_buffered(panel_sums *sums, const real *row, const linear *l, int32_t panel,
@@ -85,11 +140,11 @@ static void gemv_buffered(panel_sums *sums, const real *row, const linear *l, in
     for (int32_t k = 0; k < depth; k += BUFFER_ROWS) {
         const int32_t n = min_i32(BUFFER_ROWS, depth - k);
         expand_panel_rows(expanded, l, panel, k0 + k, n);
-        gemv_typed(DTYPE_REAL, sums, row + k, (const unsigned char *)expanded, n);
+        gemv_reals(sums, row + k, (const unsigned char *)expanded, n);
     }
 }
 
-/* One row times one panel, straight from the store. */
+/* tile [PANEL] = one row times one panel, straight from the store. */
 static void gemv_panel(real *tile, const real *row, const linear *l, int32_t panel, int32_t k0,
                        int32_t k1) {
     for (int32_t k = k0; k < k1; k += K_BLOCK) {
@@ -97,10 +152,7 @@ static void gemv_panel(real *tile, const real *row, const linear *l, int32_t pan
         const unsigned char *weights = panel_row(l, panel, k);
         panel_sums sums = {0};
         switch (l->dtype) {
-#ifdef GATED_MLP_FLOAT64
-        case DTYPE_F64: gemv_typed(DTYPE_F64, &sums, row + k, weights, depth); break;
-#endif
-        case DTYPE_F32: gemv_typed(DTYPE_F32, &sums, row + k, weights, depth); break;
+        case DTYPE_REAL: gemv_reals(&sums, row + k, weights, depth); break;
         case DTYPE_BF16: gemv_typed(DTYPE_BF16, &sums, row + k, weights, depth); break;
         default: gemv_buffered(&sums, row + k, l, panel, k, depth); break;
         }
@@ -111,65 +163,84 @@ static void gemv_panel(real *tile, const real *row, const linear *l, int32_t pan
     }
 }
 
-/* All row groups against the strip that was just expanded. */
-static void strip_product(real *tile, const row_block *a, int32_t k0, const real *strip,
-                          int32_t depth, int accumulate) {
-    for (int32_t r = 0; r < a->rows; r += GROUP) {
-        const real *group = a->data + (size_t)r * (size_t)a->depth + (size_t)k0 * GROUP;
-        tile_4x8(tile + r * PANEL, PANEL, group, GROUP, strip, STRIP, min_i32(GROUP, a->rows - r),
-                 depth, accumulate);
+/* Whether the tile reads held weights where they lie in the panel. Bfloat16 where registers are left to
+ * expand it in; numbers where one group of rows is all that reads them, as memory gives them faster to
+ * the loop that only puts them into L1. */
+static int reads_in_place(int32_t dtype, int32_t rows) {
+#ifdef FUSED_MADD
+    if (dtype == DTYPE_BF16) {
+        return 1;
     }
+#endif
+    return dtype == DTYPE_REAL && rows <= TILE_ROWS;
 }
 
-/* Columns of the tile from `strips` strips on, which lie past the matrix, become zeros. */
-static void clear_past_edge(real *tile, int32_t rows, int32_t strips) {
-    for (int32_t r = 0; strips < PANEL_STRIPS && r < rows; r++) {
-        memset(tile + r * PANEL + strips * STRIP, 0,
-               (size_t)(PANEL - strips * STRIP) * sizeof(real));
+/* Strip s of a panel, rows k on: in place, or expanded into `room`. */
+static weight_strip strip_of_panel(real *room, const linear *l, int32_t panel, int32_t s, int32_t k,
+                                   int32_t depth, int32_t rows) {
+    if (reads_in_place(l->dtype, rows)) {
+        const size_t eight = STRIP * held_bytes(l->dtype);
+        return (weight_strip){panel_row(l, panel, k) + (size_t)s * eight, PANEL_STRIPS * eight,
+                              l->dtype};
+    }
+    expand_strip(room, l, panel, s, k, depth);
+    return strip_of_reals(room, STRIP);
+}
+
+/* tile += all row groups against one strip */
+static void strip_product(real *tile, const row_block *a, int32_t k0, const weight_strip *b,
+                          int32_t depth, int zero) {
+    for (int32_t r = 0; r < a->rows; r += a->group) {
+        const size_t step = (size_t)a->group;
+        const real *group = a->data + (size_t)r * (size_t)a->depth + (size_t)k0 * step;
+        real *c = tile + r * PANEL;
+        const int32_t rows = min_i32(a->group, a->rows - r);
+#ifdef FUSED_MADD
+        if (b->dtype == DTYPE_BF16) {
+            tile_nx8_bf16(c, PANEL, group, step, b, rows, depth, zero);
+            continue;
+        }
+#endif
+        tile_nx8(c, PANEL, group, step, b, rows, depth, zero);
     }
 }
 
 void panel_product(real *tile, const row_block *a, const linear *l, int32_t panel, int32_t k0,
                    int32_t k1, real *strip) {
-    if (k0 == k1) {
-        clear_past_edge(tile, a->rows, 0);
-        return;
-    }
 #ifndef GATED_MLP_FLOAT64
-    if (a->blocks > 0) {
+    if (a->blocks > 0 && k0 < k1) {
         quant_panel_product(tile, a, l, panel, k0, k1, strip);
         return;
     }
 #endif
-    if (a->group == 1) {
+    if (a->group == 1 && k0 < k1) {
         for (int32_t r = 0; r < a->rows; r++) {
             gemv_panel(tile + r * PANEL, a->data + (size_t)r * (size_t)a->depth, l, panel, k0, k1);
         }
         return;
     }
-    const int32_t strips = strips_in(l->out_features, panel);
-    clear_past_edge(tile, a->rows, strips);
+    memset(tile, 0, (size_t)(a->rows * PANEL) * sizeof(real));
     for (int32_t k = k0; k < k1; k += K_BLOCK) {
         const int32_t depth = min_i32(K_BLOCK, k1 - k);
-        for (int32_t s = 0; s < strips; s++) {
-            expand_strip(strip, l, panel, s, k, depth);
-            strip_product(tile + s * STRIP, a, k, strip, depth, k > k0);
+        for (int32_t s = 0; s < strips_in(l->out_features, panel); s++) {
+            const weight_strip b = strip_of_panel(strip, l, panel, s, k, depth, a->rows);
+            strip_product(tile + s * STRIP, a, k, &b, depth, k == k0);
         }
     }
 }
 
 void panel_product_transposed(real *tile, const row_block *a, const linear *l, int32_t panel,
                               int32_t k0, int32_t k1, int accumulate, real *strip) {
-    const int32_t strips = strips_in(l->in_features, panel);
     if (!accumulate) {
-        clear_past_edge(tile, a->rows, strips);
+        memset(tile, 0, (size_t)(a->rows * PANEL) * sizeof(real));
     }
     for (int32_t k = k0; k < k1; k += K_BLOCK) {
         const int32_t depth = min_i32(K_BLOCK, k1 - k);
-        for (int32_t s = 0; s < strips; s++) {
+        for (int32_t s = 0; s < strips_in(l->in_features, panel); s++) {
             expand_strip_transposed(strip, strip + K_BLOCK * STRIP, l, panel * PANEL + s * STRIP, k,
                                     depth);
-            strip_product(tile + s * STRIP, a, k, strip, depth, accumulate || k > k0);
+            const weight_strip b = strip_of_reals(strip, STRIP);
+            strip_product(tile + s * STRIP, a, k, &b, depth, !accumulate && k == k0);
         }
     }
 }
@@ -177,8 +248,9 @@ void panel_product_transposed(real *tile, const row_block *a, const linear *l, i
 /* The register tile at (i, j), whose columns reach past `range`: through a buffer. */
 static void outer_edge(real *c, size_t ldc, const real *a, int32_t rows, const real *b, int32_t j,
                        column_range range, int32_t depth) {
-    real edge[GROUP * STRIP];
-    tile_4x8(edge, STRIP, a, PANEL, b + j, PANEL, rows, depth, 0);
+    real edge[GROUP * STRIP] = {0};
+    const weight_strip strip = strip_of_reals(b + j, PANEL);
+    tile_nx8(edge, STRIP, a, PANEL, &strip, rows, depth, 1);
     const int32_t begin = max_i32(j, range.begin), end = min_i32(j + STRIP, range.end);
     for (int32_t i = 0; i < rows; i++) {
         for (int32_t column = begin; column < end; column++) {
@@ -195,7 +267,8 @@ void outer_product(real *c, size_t ldc, const real *a, column_range a_columns, c
             const int32_t rows = min_i32(GROUP, a_columns.end - i);
             real *to = c + (size_t)i * ldc;
             if (whole) {
-                tile_4x8(to + j, ldc, a + i, PANEL, b + j, PANEL, rows, depth, 1);
+                const weight_strip strip = strip_of_reals(b + j, PANEL);
+                tile_nx8(to + j, ldc, a + i, PANEL, &strip, rows, depth, 0);
             } else {
                 outer_edge(to, ldc, a + i, rows, b, j, b_columns, depth);
             }

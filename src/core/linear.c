@@ -14,7 +14,7 @@ typedef struct {
 } linear_scratch;
 
 static linear_scratch lay_out(int32_t out, int32_t in, int32_t tokens, void *scratch) {
-    const uint64_t rows = (uint64_t)padded_rows(block_rows(tokens));
+    const uint64_t rows = (uint64_t)packed_rows(block_rows(tokens));
     scratch_cursor cursor = {scratch, 0};
     linear_scratch s = {0};
     s.rows = take(&cursor, rows, (uint64_t)panel_count(out) * PANEL);
@@ -81,8 +81,8 @@ gated_mlp_status linear_backward_input(real *d_x, const real *d_y, const linear 
     const linear_scratch s = lay_out(out, in, tokens, scratch);
     for (int32_t t = 0; t < tokens; t += ROW_BLOCK) {
         const int32_t n = min_i32(ROW_BLOCK, tokens - t);
-        const row_block rows = {s.rows, n, out, GROUP, 0, 0};
-        pack_rows(s.rows, out, d_y + (size_t)t * (size_t)out, (size_t)out, n, out);
+        const row_block rows = {s.rows, n, out, group_rows(n), 0, 0};
+        pack_rows(s.rows, rows.group, out, d_y + (size_t)t * (size_t)out, (size_t)out, n, out);
         for (int32_t p = 0; p < panel_count(in); p++) {
             panel_product_transposed(s.tile, &rows, l, p, 0, out, 0, s.strip);
             write_tile(d_x + (size_t)t * (size_t)in + p * PANEL, (size_t)in, s.tile, n,

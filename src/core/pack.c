@@ -147,21 +147,30 @@ void expand_strip_transposed(real *dst, real *lines, const linear *l, int32_t in
     }
 }
 
-void pack_rows(real *dst, int32_t depth, const real *src, size_t ld, int32_t rows,
+/* One group of n rows: four rows at a time are turned over, the last four once more where n is no
+ * multiple of that; fewer go one by one. */
+static void pack_group(real *dst, int32_t group, const real *src, size_t ld, int32_t n,
+                       int32_t columns) {
+    int32_t k = 0;
+    for (; n >= 4 && k + 4 <= columns; k += 4) {
+        real *to = dst + (size_t)k * (size_t)group;
+        for (int32_t i = 0; i < n; i += 4) {
+            const int32_t first = min_i32(i, n - 4);
+            transpose_4x4(to + first, (size_t)group, src + (size_t)first * ld + k, ld);
+        }
+    }
+    for (; k < columns; k++) {
+        for (int32_t i = 0; i < n; i++) {
+            dst[k * group + i] = src[(size_t)i * ld + (size_t)k];
+        }
+    }
+}
+
+void pack_rows(real *dst, int32_t group, int32_t depth, const real *src, size_t ld, int32_t rows,
                int32_t columns) {
-    for (int32_t r = 0; r < rows; r += GROUP) {
-        const int32_t n = min_i32(GROUP, rows - r);
-        const real *from = src + (size_t)r * ld;
-        real *to = dst + (size_t)r * (size_t)depth;
-        int32_t k = 0;
-        for (; n == GROUP && k + 4 <= columns; k += 4) {
-            transpose_4x4(to + (size_t)k * GROUP, GROUP, from + k, ld);
-        }
-        for (; k < columns; k++) {
-            for (int32_t i = 0; i < n; i++) {
-                to[(size_t)k * GROUP + (size_t)i] = from[(size_t)i * ld + (size_t)k];
-            }
-        }
+    for (int32_t r = 0; r < rows; r += group) {
+        pack_group(dst + (size_t)r * (size_t)depth, group, src + (size_t)r * ld, ld,
+                   min_i32(group, rows - r), columns);
     }
 }
 
@@ -176,10 +185,10 @@ static int takes_codes(int32_t dtype) {
 }
 
 row_block row_block_in(real *room, int32_t rows, int32_t columns, int32_t dtype) {
-    const int32_t group = rows <= GEMV_ROWS ? 1 : GROUP;
     const int32_t blocks = takes_codes(dtype) ? block_count(columns) : 0;
     const int32_t codes = in_quads(dtype) ? QUAD_CODES : PAIRS;
     const int32_t depth = blocks > 0 ? blocks * codes : columns;
+    const int32_t group = rows <= GEMV_ROWS ? 1 : blocks > 0 ? GROUP : group_rows(rows);
     return (row_block){room, rows, depth, group, blocks, code_kind(dtype)};
 }
 
@@ -191,8 +200,9 @@ void pack_columns(real *room, const row_block *a, int32_t column, const real *sr
         return;
     }
 #endif
-    if (a->group == GROUP) {
-        pack_rows(room + column * GROUP, a->depth, src, ld, a->rows, columns);
+    if (a->group > 1) {
+        pack_rows(room + (size_t)column * (size_t)a->group, a->group, a->depth, src, ld, a->rows,
+                  columns);
     } else {
         for (int32_t r = 0; r < a->rows; r++) {
             memcpy(room + (size_t)r * (size_t)a->depth + (size_t)column, src + (size_t)r * ld,

@@ -3,8 +3,8 @@
  * row-block loops. Private to the kernels.
  *
  * A is a block of at most ROW_BLOCK rows. Up to GEMV_ROWS of them are row-major (group 1); more are
- * packed in groups of 4, [rows / 4][depth][4], so that one step of the register tile finds its four
- * values side by side (group 4).
+ * packed in groups, [rows / group][depth][group], so that one step of the register tile finds its
+ * values side by side. Groups have up to TILE_ROWS rows, as equally many as can be.
  *
  * Against block-quantised weights A is quantised too, to 16 bits in blocks of the same 32 columns:
  * a pair of codes takes the place of a value, and each row has a scale and a sum per block; to bytes
@@ -19,8 +19,13 @@
 /* Words of codes that a row has per block against weights in quads (quads.h). */
 #define QUAD_CODES 12
 
-#define GEMV_ROWS     3
-#define GROUP         4
+#define GEMV_ROWS 3
+#define GROUP     4 /* rows of codes */
+#ifdef FUSED_MADD
+#define TILE_ROWS 6
+#else
+#define TILE_ROWS 4
+#endif
 #define K_BLOCK       256
 #define STRIP_VECTORS (STRIP / LANES)
 #define PANEL_STRIPS  (PANEL / STRIP)
@@ -29,14 +34,27 @@ typedef struct {
     const real *data; /* values, or pairs of codes */
     int32_t rows;
     int32_t depth;  /* values, pairs or words of bytes per row */
-    int32_t group;  /* 1 or GROUP */
+    int32_t group;  /* rows side by side, 1: none */
     int32_t blocks; /* per row; 0 where data are values */
     int32_t kind;   /* of the codes (store.h) */
 } row_block;
 
-/* How many rows of a group there is room for. */
+/* Rows up to the end of the last group of codes. */
 INLINE int32_t padded_rows(int32_t rows) {
     return (rows + GROUP - 1) / GROUP * GROUP;
+}
+
+/* Rows of a group of values: evenly many, but rather one row is left over than two, for which the
+ * tile takes as long as for three. */
+INLINE int32_t group_rows(int32_t rows) {
+    const int32_t groups = (rows + TILE_ROWS - 1) / TILE_ROWS;
+    const int32_t even = (rows + groups - 1) / groups;
+    return rows % even == 2 ? TILE_ROWS : even;
+}
+
+/* Rows that a packed A has room for: whole groups of either kind. */
+INLINE int32_t packed_rows(int32_t rows) {
+    return max_i32(padded_rows(rows), (rows + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS);
 }
 
 /* Behind the codes: scales [rows / group][blocks][group], then sums, the same, of a block's values
@@ -60,12 +78,13 @@ INLINE int32_t strips_in(int32_t features, int32_t panel) {
     return (columns + STRIP - 1) / STRIP;
 }
 
-/* dst [rows / 4][depth][4], first `columns` of depth = src [rows, columns] with rows ld apart.
- * Places of rows that are missing from the last group are neither written nor read. */
-void pack_rows(real *dst, int32_t depth, const real *src, size_t ld, int32_t rows, int32_t columns);
+/* dst [rows / group][depth][group], first `columns` of depth = src [rows, columns] with rows ld
+ * apart. Places of rows that are missing from the last group are neither written nor read. */
+void pack_rows(real *dst, int32_t group, int32_t depth, const real *src, size_t ld, int32_t rows,
+               int32_t columns);
 
 /* A of a forward product with weights of dtype, to be filled by pack_columns. room is for
- * padded_rows(rows) of whole panels. */
+ * packed_rows(rows) of whole panels. */
 row_block row_block_in(real *room, int32_t rows, int32_t columns, int32_t dtype);
 
 /* Columns [column, column + columns) of A = src [rows, columns], rows ld apart; column is a multiple

@@ -103,7 +103,8 @@ NOINLINE void store_group(real *room, const row_block *a, int32_t r, int32_t b,
                           const row_codes *rows) {
     real *codes = room + (size_t)r * (size_t)a->depth + (size_t)(b * QUAD_CODES * a->group);
     if (a->group == GROUP) {
-        pack_rows(codes, QUAD_CODES, rows->codes, sizeof *rows / sizeof(real), GROUP, QUAD_CODES);
+        pack_rows(codes, GROUP, QUAD_CODES, rows->codes, sizeof *rows / sizeof(real), GROUP,
+                  QUAD_CODES);
     } else {
         memcpy(codes, rows->codes, sizeof rows->codes);
     }

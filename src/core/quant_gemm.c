@@ -69,7 +69,7 @@ void pack_codes(real *room, const row_block *a, int32_t block, const real *src, 
             }
             real *pairs = room + (size_t)r * (size_t)a->depth + (size_t)(b * PAIRS * group);
             if (group == GROUP) {
-                pack_rows(pairs, a->depth, lines[0], PAIRS, GROUP, PAIRS);
+                pack_rows(pairs, GROUP, a->depth, lines[0], PAIRS, GROUP, PAIRS);
             } else {
                 memcpy(pairs, lines[0], sizeof lines[0]);
             }

@@ -103,6 +103,12 @@ INLINE vfloat vf_select(vfloat_bits mask, vfloat yes, vfloat no) {
     return (vfloat)((mask & (vfloat_bits)yes) | (~mask & (vfloat_bits)no));
 }
 
+/* Defined where a * b + c is one operation, which spares the register tile the one of the product. Native builds run
+ * the same paths, so that the sanitizers see them. */
+#if !defined(GATED_MLP_FLOAT64) && (defined(__wasm_relaxed_simd__) || !defined(__wasm_simd128__))
+#define FUSED_MADD
+#endif
+
 /* a * b + c: one rounding or two, as is fastest under relaxed SIMD; two everywhere else. */
 INLINE vreal v_madd(vreal a, vreal b, vreal c) {
 #if defined(__wasm_relaxed_simd__) && !defined(GATED_MLP_FLOAT64)

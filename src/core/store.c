@@ -120,13 +120,13 @@ static void move_rows(unsigned char *dst, const unsigned char *src, ptrdiff_t ro
     const real *words = (const real *)(const void *)src;
     real columns[2][RUN][GROUP];
     if (element == sizeof(real)) {
-        pack_rows(columns[0][0], RUN, words, (size_t)row_step / 4, GROUP, n);
+        pack_rows(columns[0][0], GROUP, RUN, words, (size_t)row_step / 4, GROUP, n);
         for (int32_t i = 0; i < n; i++) {
             memcpy(dst + i * step, columns[0][i], sizeof columns[0][i]);
         }
         return;
     }
-    pack_rows(columns[0][0], RUN, words, (size_t)row_step / 4, 2 * GROUP, n / 2);
+    pack_rows(columns[0][0], GROUP, RUN, words, (size_t)row_step / 4, 2 * GROUP, n / 2);
     for (int32_t i = 0; i < n / 2;
          i++) { /* a pair of inputs: columns c and c + 4 to one word of each */
         const vbits low = (vbits)v_load(columns[0][i]), high = (vbits)v_load(columns[1][i]);
