@@ -417,11 +417,14 @@ EXPORT_THREADS(team_serve) void team_serve(int32_t thread) {
 }
 
 /* Begins a forward for `threads` threads, numbers 0 to threads - 1: the workers are at it from now on. The arguments must
- * stay until it is done, and another must not begin before. */
+ * stay until it is done; before that another is refused, with GATED_MLP_ERR_MEMORY: there is no room for two. */
 EXPORT_THREADS(team_begin)
 gated_mlp_status team_begin(real *y, const real *x, const gated_mlp *m, int32_t tokens,
                             int32_t unit_begin, int32_t unit_end, real scale, int32_t accumulate,
                             int32_t threads) {
+    if (!is_done(opened_stage())) {
+        return GATED_MLP_ERR_MEMORY;
+    }
     const uint64_t bytes = gated_mlp_job_scratch_bytes(m, tokens, threads);
     if (bytes > team.scratch_bytes) {
         memory_free(team.scratch);
@@ -433,9 +436,11 @@ gated_mlp_status team_begin(real *y, const real *x, const gated_mlp *m, int32_t 
     }
     const gated_mlp_options options =
         options_of(unit_begin, unit_end, scale, accumulate, -1, NULL, 0);
+    gated_mlp_job job;
     const gated_mlp_status status =
-        gated_mlp_job_begin(&team.job, y, x, m, tokens, &options, NULL, team.scratch, threads);
+        gated_mlp_job_begin(&job, y, x, m, tokens, &options, NULL, team.scratch, threads);
     if (status == GATED_MLP_OK) {
+        team.job = job;
         team.first = opened_stage() + 1;
         open_stage(team.first);
     }

@@ -1,9 +1,10 @@
 /* Forward of the gated MLP: y = down( act(gate(x)) * up(x) ), a norm before down where there is one.
  *
- * Per row block of tokens, two stages, of which a panel is a step. In the first, over hidden units,
- * gate and up of 32 of them are computed into tiles, and while these are in L1 the activation and the
- * product are taken, the record is written, and the hidden values are put in the form in which the
- * second stage, down, reads them. Called through exports.c.
+ * Per row block of tokens, stages, of which a panel is a step. In that over hidden units, gate and up
+ * of 32 of them are computed into tiles, and while these are in L1 the activation and the product are
+ * taken, the record is written, and the hidden values are put in the form in which the last stage,
+ * down, reads them; gates have a stage of their own before it where they are wanted first. Called
+ * through exports.c.
  */
 #include "units.h"
 

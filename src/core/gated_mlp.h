@@ -114,7 +114,8 @@ gated_mlp_status act_and_mul_backward(real *d_gate_up, const real *d_out, const 
  * product with them rounds its input to 16 bits, in blocks of the same 32 inputs, or in another layout
  * (linear_layout) to about 11. On Gaussian weights the worst element is off by about 1e-3 or 7e-3 of the
  * result's rms for that, and by 4e-2 (Q8_0) and 6e-1 (Q4_1) for the weights' own rounding
- * (tests/quantised.test.js). An infinite input counts as NaN.
+ * (tests/quantised.test.js). Inputs that are
+ * small beside the largest of their block lose what that rounding takes. An infinite input counts as NaN.
  * In double, and in every gradient, weights are what linear_get_rows gives.
  */
 typedef struct {
@@ -178,7 +179,7 @@ typedef struct {
     int32_t d_ff;
     int32_t activation; /* enum activation */
     linear gate_proj;   /* d -> d_ff */
-    linear up_proj;     /* d -> d_ff; block-quantised if gate_proj is, in the same layout */
+    linear up_proj;     /* d -> d_ff; block-quantised if gate_proj is; in quads, the same dtype */
     linear down_proj;   /* d_ff -> d */
 
     /* What some families do to gate and up before the product; all 0: nothing.

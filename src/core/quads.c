@@ -123,9 +123,9 @@ NOINLINE void tile_q8_0(real *c, const row_block *a, int32_t r, int32_t b0,
     tile_typed(DTYPE_Q8_0_QUADS, c, a, r, b0, block, s, strip, blocks);
 }
 
-NOINLINE void tile_q4_1(real *c, const row_block *a, int32_t r, int32_t b0, const real *strip,
-                        int32_t blocks) {
-    tile_typed(DTYPE_Q4_1_QUADS, c, a, r, b0, NULL, 0, strip, blocks);
+NOINLINE void tile_q4_1(real *c, const row_block *a, int32_t r, int32_t b0,
+                        const unsigned char *block, int32_t s, const real *strip, int32_t blocks) {
+    tile_typed(DTYPE_Q4_1_QUADS, c, a, r, b0, block, s, strip, blocks);
 }
 
 void quads_tile(real *c, const row_block *a, int32_t r, int32_t b0, const unsigned char *block,
@@ -133,7 +133,7 @@ void quads_tile(real *c, const row_block *a, int32_t r, int32_t b0, const unsign
     if (a->kind == DTYPE_Q8_0_QUADS) {
         tile_q8_0(c, a, r, b0, block, s, strip, blocks);
     } else {
-        tile_q4_1(c, a, r, b0, strip, blocks);
+        tile_q4_1(c, a, r, b0, block, s, strip, blocks);
     }
 }
 

@@ -15,7 +15,8 @@
  *
  * That is about 11 bits beside the block's largest input. Where one input is larger than all others of
  * its block together, they may be the ones that count: such a block is rounded to units, and what that
- * leaves is rounded again, to a second set of codes, and takes the products once more.
+ * leaves is rounded again, to a second set of codes, and takes the products once more. Of two inputs that
+ * are as large as each other and outweigh the rest, the rest is met to those 11 bits only.
  *
  * Called by quant_gemm.c; private to the kernels.
  */
@@ -36,7 +37,7 @@ _Static_assert(QUADS_STRIP_REALS <= STRIP_BLOCK_REALS, "one buffer serves both")
 #ifndef GATED_MLP_FLOAT64
 
 /* How a type's codes are made: the ratio of quads.h; by how many bits coarse products are shifted; and
- * the largest input in units, which leaves a byte room for `ratio` fine parts of up to 9/14. */
+ * the largest input in units: with half of ratio + 1 more, which fine may take off, it is a byte still. */
 typedef struct {
     int32_t ratio, shift;
     real most;

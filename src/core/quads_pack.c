@@ -88,7 +88,8 @@ NOINLINE void subtract(real *rest, const real *values, const row_codes *codes, i
 /* Codes of values, and where one outweighs the others, of what they leave: whether that is so. */
 static int encode_twice(row_codes *to, row_codes *rest, const real *values, int32_t dtype) {
     const magnitudes of = measure(values);
-    const int outweighed = of.most > of.total / 2;
+    /* An input that is alone hides nothing. */
+    const int outweighed = of.most > of.total / 2 && of.most < of.total;
     encode(to, values, of.most, dtype, !outweighed);
     memset(rest, 0, sizeof *rest);
     if (outweighed) {

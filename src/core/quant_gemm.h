@@ -43,7 +43,7 @@ typedef struct {
     vmask sum[GROUP][STRIP_VECTORS];
 } tile_products;
 
-/* Fills blocks of A from `block` on with src [rows, columns], rows ld apart: codes -32767..32767 and
+/* Fills blocks of A from `block` on with src [rows, columns], rows ld apart: codes and
  * a scale for each row. A value that is not finite makes its block's scale NaN. */
 void pack_codes(real *room, const row_block *a, int32_t block, const real *src, size_t ld,
                 int32_t columns);

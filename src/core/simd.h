@@ -166,7 +166,7 @@ typedef int8_t vbytes __attribute__((vector_size(16)));
 typedef uint8_t vunsigned_bytes __attribute__((vector_size(16)));
 
 /* sum + a[4 i] b[4 i] + .. + a[4 i + 3] b[4 i + 3], a signed, b not. Relaxed SIMD promises that for b
- * up to 127 only: dots_quads_exactly says whether this engine keeps it. */
+ * up to 127 only: linear_layout asks whether this engine keeps it. */
 INLINE vmask v_dot_quads(vbytes a, vunsigned_bytes b, vmask sum) {
 #ifdef __wasm_relaxed_simd__
     return __builtin_wasm_relaxed_dot_i8x16_i7x16_add_s_i32x4(a, (vbytes)b, sum);

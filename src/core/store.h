@@ -3,9 +3,10 @@
  *     panels [ceil(out / 32)][in][32]     weight (o, k) is in panel o / 32, row k, column o % 32
  *
  * so a panel is one contiguous stream that serves 32 outputs. The last panel's missing columns are
- * zeros. Elements keep their held type. In the 16-bit types, columns i and i + 4 of every 8 lie
- * side by side: each 32-bit lane holds a pair, and one shift and one mask give two vectors in
- * order. The block-quantised types have a layout of their own: quant.h. Private to the kernels.
+ * zeros, made so by linear_clear or linear_clear_padding. Elements keep their held type. In the 16-bit
+ * types, columns i and i + 4 of every 8 lie side by side: each 32-bit lane holds a pair, and one shift
+ * and one mask give two vectors in order. The block-quantised types have a layout of their own:
+ * quant.h. Private to the kernels.
  */
 #ifndef GATED_MLP_STORE_H
 #define GATED_MLP_STORE_H
