@@ -49,6 +49,7 @@ test('where an activation was read is said, in whatever words a family puts it',
     olmo_1: ['silu', 'activation_type'],
     openelm: ['silu', 'activation_fn_name'],
     neobert: ['silu', 'family'],
+    esmc_own: ['silu', 'family'],
     grok_1: ['gelu_tanh', 'family'],
     mpt_glu: ['gelu', 'family'],
     mpt_glu_tanh: ['gelu_tanh', 'ffn_config.ffn_act_fn.name'],
@@ -144,7 +145,14 @@ for (const [scheme, marks] of /** @type {[RegExp, string][]} */ ([
 }
 
 test('a norm inside an MLP is none of the plain formula, under any of its names', async () => {
-  for (const name of ['ffn_sub_norm', 'sub_norm', 'ffn_layernorm', 'inner_norm', 'norm']) {
+  for (const name of [
+    'ffn_sub_norm',
+    'sub_norm',
+    'ffn_layernorm',
+    'ffn_ln',
+    'inner_norm',
+    'norm',
+  ]) {
     const norm = { dtype: 'F32', shape: [12], data: new Uint8Array(48) };
     const error = {
       code: 'ERR_UNSUPPORTED',

@@ -48,7 +48,7 @@ test('what is found but cannot be loaded says why', () => {
   assert.equal(status, 0);
   assert.match(
     stdout,
-    /cannot be loaded: model\.layers\.0\.mlp: a config with swiglu_limit .* a clamped gate and up/,
+    /cannot be loaded: model\.layers\.0\.mlp: a model whose config has a swiglu_limit .* a clamped gate and up/,
   );
 });
 

@@ -60,6 +60,32 @@ for (const [scheme, marks, keep] of /** @type {[RegExp, string[], boolean][]} */
   });
 }
 
+/** The stacked experts of one layer, of Gemma 4 or a Mixtral as transformers saves it. @param {string} [dtype] @param {number} [bytes] @returns {Tensors} */
+const stacked = (dtype, bytes) => ({
+  [`${MODULE}.experts.gate_up_proj`]: filled([2, 2 * F, D], dtype, bytes),
+  [`${MODULE}.experts.down_proj`]: filled([2, D, F], dtype, bytes),
+});
+
+for (const [scheme, end] of /** @type {[RegExp, string][]} */ ([
+  [/block FP8 \(weight_scale_inv\)/, '_scale_inv'],
+  [/scaled FP8 or INT8/, '_scale'],
+  [/scaled FP8 or INT8/, '_weight_scale'],
+  [/scaled FP8 or INT8/, '_input_scale'],
+  [/bitsandbytes/, '.absmax'],
+])) {
+  for (const matrix of ['gate_up_proj', 'down_proj']) {
+    test(`stacked experts in FP8 or less are refused by the scale that stands beside them (${matrix}${end})`, async () => {
+      const config = { model_type: 'mixtral' };
+      const plain = stacked('F8_E4M3', 1);
+      assert.equal((await load(plain, config, { expert: 1 })).dFf, F);
+      const scale = { [`${MODULE}.experts.${matrix}${end}`]: filled([2, 1, 1]) };
+      const error = await failure(load({ ...plain, ...scale }, config, { expert: 1 }));
+      assert.equal(error.code, 'ERR_UNSUPPORTED');
+      assert.match(error.message, scheme);
+    });
+  }
+}
+
 test('experts in MXFP4 are refused by the name of their scheme', async () => {
   const names = [
     'gate_up_proj_blocks',
@@ -139,7 +165,7 @@ for (const [
     'Gemma 3n with a sparsity pattern that ends before the layer',
     { model_type: 'gemma3n_text', activation_sparsity_pattern: [] },
     {},
-    /Gemma 3n/,
+    /: Gemma 3n computes sparse gates by an activation_sparsity_pattern, which says nothing of this layer: not/,
   ],
   [
     'gpt-oss with another swiglu_alpha',
@@ -158,6 +184,36 @@ for (const [
     { model_type: 'step3p7', swiglu_limits: null, swiglu_limits_shared: [16] },
     {},
     /Step 3\.7/,
+  ],
+  ...[null, 'one'].map((gate) => [
+    `Falcon-H1 with a multiplier that is ${gate}`,
+    { model_type: 'falcon_h1', mlp_multipliers: [gate, 1] },
+    {},
+    /: Falcon-H1 computes products with its mlp_multipliers, which are not two numbers: not/,
+  ]),
+  [
+    'Falcon-H1 with a third multiplier',
+    { model_type: 'falcon_h1', mlp_multipliers: [1, 1, 1] },
+    {},
+    /Falcon-H1/,
+  ],
+  ...['glm5_next', 'glm5_next_text', 'glm5_next_vision', 'hy_v4'].map((model_type) => [
+    `${model_type}, whose config leaves its limit to its class,`,
+    { model_type },
+    {},
+    /GLM-5 Next or HY V4 computes a clamped gate and up/,
+  ]),
+  [
+    'a list of limits beside a limit of 0',
+    { model_type: 'step3p7', swiglu_limit: 0, swiglu_limits: [7] },
+    {},
+    /Step 3\.7/,
+  ],
+  [
+    'a text model whose limit is at the root of the config',
+    { model_type: 'brand_new', swiglu_limit: 7, text_config: { model_type: 'brand_new_text' } },
+    {},
+    /swiglu_limit/,
   ],
   [
     'any family with a swiglu_limit',
@@ -261,6 +317,13 @@ test('a sparse layer of Gemma 3n, and gpt-oss and DeepSeek V4 with limits of the
   assert.deepEqual([clamped.variant, clamped.act], [{ limit: 5 }, 'silu']);
 });
 
+test("a limit at the root of a config is the text model's, and no other tower's", async () => {
+  const config = { model_type: 'brand_new', swiglu_limit: 7, vision_config: {}, text_config: {} };
+  const vision = llamaTensors('vision_tower.layers.0.mlp', D, F);
+  assert.equal((await load(vision, config)).variant, null);
+  assert.equal((await load(llama, { ...config, swiglu_limit: 0 })).variant, null);
+});
+
 test('a dense layer of Gemma 3n and a Falcon-H1 without multipliers are the plain formula', async () => {
   assert.equal(
     (await load(llama, { model_type: 'gemma3n_text', activation_sparsity_pattern: [0] })).act,
@@ -287,6 +350,24 @@ for (const config of [undefined, { model_type: 'brand_new' }]) {
     assert.equal(told.dFf, F);
   });
 }
+
+test("matrices at ESM-C's places in a sequence are read as its own below its prefix only, and elsewhere ask for their order", async () => {
+  const at = (/** @type {string} */ module) => ({
+    [`${module}.ffn.1.weight`]: filled([2 * F, D]),
+    [`${module}.ffn.3.weight`]: filled([D, F]),
+  });
+  const config = { model_type: 'brand_new', hidden_act: 'gelu' };
+  const own = await load(at('transformer.blocks.0'), config);
+  assert.deepEqual([own.act, own.source?.actSource], ['silu', 'family']);
+  for (const module of ['encoder.blocks.0', 'transformer.blocks.0.inner', 'mytransformer.blocks.0'])
+    for (const each of [undefined, config]) {
+      const error = await failure(load(at(module), each));
+      assert.equal(error.code, 'ERR_UNSUPPORTED');
+      assert.match(error.message, /ffn\.1\.weight.*Pass \{ fused: .*, transposed: boolean \}/s);
+    }
+  const told = await load(at('encoder.blocks.0'), config, { fused: 'up-gate', transposed: false });
+  assert.deepEqual([told.act, told.source?.actSource], ['gelu', 'hidden_act']);
+});
 
 test('experts of gpt-oss without a config are refused, not computed by the plain formula, however they are said to be stored', async () => {
   const stack = `${MODULE}.experts`;
@@ -427,6 +508,43 @@ test('shapes that contradict the table or each other are refused, and all are sh
   );
   const odd = await failure(load({ ...llama, [`${MODULE}.up_proj.weight`]: filled([F + 1, D]) }));
   assert.equal(odd.code, 'ERR_SHAPE');
+});
+
+test('a bias that does not fit its matrix is refused with the shape that would, never left out', async () => {
+  const stack = `${MODULE}.experts`;
+  const mixtral = { model_type: 'mixtral' };
+  for (const [tensors, bias, shape, right, config] of /** @type {const} */ ([
+    [llama, `${MODULE}.gate_proj.bias`, [D], '12', undefined],
+    [llama, `${MODULE}.up_proj.bias`, [1, F], '12', undefined],
+    [llama, `${MODULE}.down_proj.bias`, [F], '8', undefined],
+    [fusedLayer(), `${MODULE}.gate_up_proj.bias`, [F], '24', { model_type: 'phi3' }],
+    [stacked(), `${stack}.gate_up_proj_bias`, [2 * F], '2,24', mixtral],
+    [stacked(), `${stack}.down_proj_bias`, [2, F], '2,8', mixtral],
+  ])) {
+    const file = { .../** @type {Tensors} */ (tensors), [bias]: filled([...shape]) };
+    const error = await failure(load(file, config, config === mixtral ? { expert: 0 } : {}));
+    assert.equal(error.code, 'ERR_SHAPE');
+    const matrix = bias.replace('.bias', '.weight').replace('_bias', '');
+    assert.equal(error.message, `${bias} [${shape}]: the bias of ${matrix} would be [${right}]`);
+  }
+});
+
+test("biases of DBRX's experts lie one below the other as their matrices do, or are refused", async () => {
+  const ffn = 'transformer.blocks.0.ffn.experts.mlp';
+  const tensors = Object.fromEntries(
+    ['w1', 'v1', 'w2'].map((name) => [`${ffn}.${name}`, filled([2 * F, D])]),
+  );
+  const config = { model_type: 'dbrx', ffn_config: { moe_num_experts: 2 } };
+  assert.equal((await load(tensors, config, { expert: 1 })).bias, false);
+  const values = Float32Array.from({ length: 2 * F }, (_, i) => i);
+  const bias = { dtype: 'F32', shape: [2 * F], data: new Uint8Array(values.buffer) };
+  const mlp = await load({ ...tensors, [`${ffn}.v1_bias`]: bias }, config, { expert: 1 });
+  const { data } = Object.fromEntries(mlp.namedParameters())['up_proj.bias'];
+  assert.deepEqual(data, values.slice(F));
+  const odd = { ...tensors, [`${ffn}.w2_bias`]: bias };
+  const error = await failure(load(odd, config, { expert: 1 }));
+  assert.equal(error.code, 'ERR_SHAPE');
+  assert.match(error.message, /w2_bias \[2,12\]: the bias of .*w2 would be \[2,8\]/);
 });
 
 test('a learned scale that is not one number, or of none of the loadable dtypes, is refused by its name', async () => {

@@ -5,6 +5,7 @@ import { activationIn, configFor, expertCount, widthsOf } from './config.js';
 import { GatedMLPError } from './errors.js';
 import { MOST_SHARING, OTHER_FORMULAS, QUANTISED, VARIANTS } from './families.js';
 import { MOST_EXPERTS, partsOf, shapesOf } from './placement.js';
+import { biasName } from './scan.js';
 
 /** @typedef {import('./scan.js').Group} Group */
 /** @typedef {import('./weights.js').Part} Part */
@@ -87,7 +88,7 @@ function describeAdapted(group, contents, hints) {
 }
 
 /**
- * Matrices [experts * rows, columns] seen as [experts, rows, columns].
+ * Matrices [experts * rows, columns] seen as [experts, rows, columns], their biases likewise.
  * @param {Group} group
  * @param {Contents} contents
  * @returns {Contents}
@@ -95,12 +96,15 @@ function describeAdapted(group, contents, hints) {
 function unstackRows({ names, module }, contents) {
   const count = expertCount(configFor(contents.config, module).config) ?? 0;
   const tensors = new Map(
-    Object.values(names).map((name) => {
-      const tensor = /** @type {Tensor} */ (contents.tensors.get(name));
-      const [rows, ...columns] = tensor.shape;
-      const shape = rows % count === 0 ? [count, rows / count, ...columns] : tensor.shape;
-      return [name, { ...tensor, shape }];
-    }),
+    Object.values(names)
+      .flatMap((name) => [name, biasName(name)])
+      .flatMap((name) => {
+        const tensor = contents.tensors.get(name);
+        if (!tensor) return [];
+        const [rows, ...columns] = tensor.shape;
+        const shape = rows % count === 0 ? [count, rows / count, ...columns] : tensor.shape;
+        return [[name, { ...tensor, shape }]];
+      }),
   );
   return { ...contents, tensors };
 }
@@ -117,7 +121,8 @@ function describeOne(group, expert, contents, hints) {
   const storage = storageOf(group, types, hints);
   const shapes = shapesOf(group, contents, storage);
   const family = VARIANTS.find((v) => v.types === null || v.types.some((t) => types.includes(t)));
-  const computed = family?.of(config, group.layer) ?? null;
+  const root = (isText && contents.config) || config;
+  const computed = family?.of(config, group.layer, root) ?? null;
   const variant = computed === 'other' ? null : computed;
   const { gate = 1, output = 1 } = family?.scales?.(config) ?? {};
   const learned = [nameIn(group, 'global_scale')].filter(contents.has);
@@ -128,8 +133,9 @@ function describeOne(group, expert, contents, hints) {
     shapes.error || missing || unknownOrder
       ? []
       : partsOf(group, expert, contents, storage, shapes, norms);
-  const naming = family?.act ? { ...group.naming, fixedAct: family.act } : group.naming;
-  const activation = activationIn(config, where, types, naming, hints.act);
+  const order = orderOf(group.naming, types, group.module);
+  const fixedAct = family?.act ?? order?.fixedAct ?? group.naming.fixedAct;
+  const activation = activationIn(config, where, types, { ...group.naming, fixedAct }, hints.act);
   const error =
     quantised(group, contents) ??
     notPlain(group, contents, types, norms, computed === 'other' ? family : undefined) ??
@@ -241,9 +247,12 @@ function quantised({ names, module }, { has, config }) {
   const { quant_method = null } = Object(config?.quantization_config);
   for (const name of Object.values(names)) {
     const base = name.replace(/\.weight$/, '');
+    // Of a stack the matrix itself has the module's name: its scale is gate_up_proj_scale, gate_up_proj.absmax that of blocks.
+    const ends = (/** @type {string} */ mark) =>
+      base === name ? [`.${mark}`, `_${mark}`, mark.replace(/^weight/, '')] : [`.${mark}`];
     const found = QUANTISED.find(
       ({ marks, method }) =>
-        method === quant_method || marks.some((mark) => has(`${base}.${mark}`)),
+        method === quant_method || marks.flatMap(ends).some((end) => has(base + end)),
     );
     if (found) {
       return unsupported(`${module}: quantised weights, ${found.scheme}`);
@@ -262,7 +271,7 @@ function quantised({ names, module }, { has, config }) {
 function notPlain(group, { has }, types, norms, other) {
   const { module, names, adapted } = group;
   if (other) {
-    const words = `${module}: ${other.name} computes ${other.formula}, which is not the plain formula`;
+    const words = `${module}: ${other.name} computes ${other.formula}: not the plain formula`;
     return unsupported(words);
   }
   // Separate matrices have no adapters; they may be those of a great many experts.

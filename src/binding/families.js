@@ -12,6 +12,7 @@
  * @property {FusedOrder} fused
  * @property {boolean} [transposed] stored [in, out], as for x @ W
  * @property {RegExp} [where] only below such a prefix
+ * @property {'silu'} [fixedAct] whatever the config says
  */
 /**
  * One way of naming the matrices. Names are relative to the module that holds them.
@@ -136,7 +137,12 @@ export const NAMINGS = [
   ),
   fused('jina-bert-v2', ['gated_layers', 'wo'], [[null, 'gate-up']]),
   fused('jina-bert-v2 code', ['up_gated_layer', 'down_layer'], [[null, 'up-gate']]),
-  fused('ESM-C', ['ffn.1', 'ffn.3'], [[null, 'gate-up']]),
+  // Places in a sequence, as many a model has: only in ESM-C's own blocks do they say which half is the gate.
+  fused(
+    'ESM-C',
+    ['ffn.1', 'ffn.3'],
+    [[null, 'gate-up', { where: /(^|\.)transformer\.blocks\.\d+$/, fixedAct: 'silu' }]],
+  ),
   fused('OpenELM', ['proj_1', 'proj_2'], [['openelm', 'gate-up']], { types: ['openelm'] }),
   fused('NeoBERT', ['w12', 'w3'], [[null, 'gate-up']], { fixedAct: 'silu' }),
   fused('Inkling', ['w13_dn', 'w2_md'], [[null, 'interleaved']]),
@@ -149,15 +155,18 @@ export const NAMINGS = [
 
 /** What Falcon-H1 multiplies gate and output by. @param {Record<string, unknown>} config */
 function multipliersOf({ mlp_multipliers: m = [1, 1] }) {
-  const [gate, output] = Array.isArray(m) ? m.map(Number) : [];
-  return Number.isFinite(gate) && Number.isFinite(output) ? { gate, output } : null;
+  const fine = Array.isArray(m) && m.length === 2 && m.every(Number.isFinite);
+  return fine ? { gate: m[0], output: m[1] } : null;
 }
+
+const CLAMPED = 'a clamped gate and up';
 
 /**
  * Families whose formula is not the plain one, although their names are. `types` null: any. `of`, by config and layer: what
- * they compute besides, null where that is nothing, or 'other' where it cannot be computed here.
+ * they compute besides, null where that is nothing, or 'other' where it cannot be computed here. `root`: the whole config of
+ * which this is the text model's.
  * `scales`: what gate and output are multiplied by besides.
- * @type {{ name: string, formula?: string, types: string[] | null, act?: 'quick_gelu', of: (config: Record<string, unknown>, layer: number | null) => import('./variant.js').Variant | null | 'other', scales?: typeof multipliersOf }[]}
+ * @type {{ name: string, formula?: string, types: string[] | null, act?: 'quick_gelu', of: (config: Record<string, unknown>, layer: number | null, root: Record<string, unknown>) => import('./variant.js').Variant | null | 'other', scales?: typeof multipliersOf }[]}
  */
 export const VARIANTS = [
   {
@@ -171,7 +180,7 @@ export const VARIANTS = [
   },
   {
     name: 'Gemma 3n',
-    formula: 'an activation_sparsity_pattern that says nothing of this layer',
+    formula: 'sparse gates by an activation_sparsity_pattern, which says nothing of this layer',
     types: ['gemma3n', 'gemma3n_text'],
     of: ({ activation_sparsity_pattern: pattern }, layer) => {
       const sparsity = Array.isArray(pattern) ? pattern[layer ?? -1] : pattern;
@@ -181,7 +190,7 @@ export const VARIANTS = [
   },
   {
     name: 'Falcon-H1',
-    formula: 'mlp_multipliers that are not two numbers',
+    formula: 'products with its mlp_multipliers, which are not two numbers',
     types: ['falcon_h1'],
     of: (config) => (multipliersOf(config) ? null : 'other'),
     scales: multipliersOf,
@@ -198,12 +207,21 @@ export const VARIANTS = [
     of: ({ rms_norm_eps: normEps = 1e-5 }) => (typeof normEps === 'number' ? { normEps } : 'other'),
   },
   {
+    // Clamped also where the config does not say so: their classes have a limit of their own.
+    name: 'GLM-5 Next or HY V4',
+    formula: CLAMPED,
+    types: ['glm5_next', 'glm5_next_text', 'glm5_next_vision', 'hy_v4'],
+    of: () => 'other',
+  },
+  {
     // Before the activation or after it, in all layers or some, in dense ones or experts: each family has its own.
-    name: 'a config with swiglu_limit (Step 3.7 and others)',
-    formula: 'a clamped gate and up',
+    name: 'a model whose config has a swiglu_limit (Step 3.7 and others)',
+    formula: CLAMPED,
     types: null,
-    of: ({ swiglu_limit, swiglu_limits, swiglu_limits_shared }) =>
-      (swiglu_limit ?? swiglu_limits ?? swiglu_limits_shared) ? 'other' : null,
+    of: (config, _, root) =>
+      [config, root].some((c) => c.swiglu_limit || c.swiglu_limits || c.swiglu_limits_shared)
+        ? 'other'
+        : null,
   },
 ];
 
@@ -222,7 +240,7 @@ export const OTHER_FORMULAS = [
   },
   {
     words: 'a norm inside the MLP',
-    marks: ['sub_norm', 'ffn_layernorm', 'inner_norm', 'norm'].map((n) => `${n}.weight`),
+    marks: ['sub_norm', 'ffn_layernorm', 'ffn_ln', 'inner_norm', 'norm'].map((n) => `${n}.weight`),
   },
   {
     words: 'adapters of each layer that shares these weights (pass their { config })',

@@ -47,11 +47,30 @@ export function shapesOf({ names, naming }, { tensors }, { fused, transposed }) 
   const ranks = naming.expertsByRows ? [3] : [2, 3];
   const few = stack.every((experts) => experts <= MOST_EXPERTS);
   const fine = !wrong && few && ranks.includes(rank) && d > 0 && dFf > 0;
-  if (fine) return { d, dFf, error: null };
+  const rows = { gateUp: 2 * dFf, gate: dFf, up: dFf, down: d };
+  if (fine) return { d, dFf, error: biasError(names, tensors, stack, rows) };
   const list = Object.values(names).map((name) => `${name} [${tensors.get(name)?.shape}]`);
   const way = `${transposed ? 'transposed ' : ''}${fused ?? 'separate'} matrices`;
   const message = `${list.join(', ')}: shapes that do not fit each other as ${way} of a gated MLP`;
   return { d: d ?? 0, dFf: dFf ?? 0, error: new GatedMLPError('ERR_SHAPE', message) };
+}
+
+/**
+ * A bias that is there is computed, or it is an error.
+ * @param {Record<string, string>} names
+ * @param {ReadonlyMap<string, Tensor>} tensors
+ * @param {number[]} stack
+ * @param {Record<string, number>} rows of each role's matrix
+ */
+function biasError(names, tensors, stack, rows) {
+  for (const [role, name] of Object.entries(names)) {
+    const [bias, right] = [biasName(name), [...stack, rows[role]]];
+    const shape = tensors.get(bias)?.shape;
+    if (!shape || String(shape) === String(right)) continue;
+    const message = `${bias} [${shape}]: the bias of ${name} would be [${right}]`;
+    return new GatedMLPError('ERR_SHAPE', message);
+  }
+  return null;
 }
 
 /**
@@ -112,8 +131,7 @@ export function partsOf(
       colStride: col,
     });
     const bias = biasName(name);
-    const found = tensors.get(bias);
-    if (!found || String(found.shape) !== String([...shape.slice(0, -2), copies * rows])) return;
+    if (!tensors.has(bias)) return;
     const biasBase = index * copies * rows + place * (step === 2 ? 1 : rows);
     addVector(`${linear}.bias`, bias, rows, biasBase, step);
   };
