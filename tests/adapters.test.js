@@ -39,7 +39,10 @@ test('zamba2: a block that layers share is listed once for each of them, and loa
   mlp.dispose();
   assert.equal(runtime.bytesUsed, used);
   const odd = { layer: 4, dtype: /** @type {any} */ (8) };
-  await assert.rejects(load('zamba2', odd), { code: 'ERR_DTYPE' });
+  let reports = 0;
+  const onProgress = () => reports++;
+  await assert.rejects(load('zamba2', { ...odd, onProgress }), { code: 'ERR_DTYPE' });
+  assert.equal(reports, 0, 'refused before anything is fetched');
   assert.equal(runtime.bytesUsed, used);
   // Another adapter is another MLP, and no adapter at all is none of the model's.
   const unconfigured = openCheckpoint(`${server.origin}/zamba2/model.safetensors`, {

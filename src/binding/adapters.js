@@ -65,7 +65,7 @@ export async function adapt(checkpoint, mlp, adapter, runtime, { GatedMLP, Linea
     for (const name of learned) scaled *= await readNumber(name, unit, tools);
     for (const [name, { data }] of Object.entries(parameters)) {
       const scale = { gate_proj: gate, down_proj: scaled }[name.split('.')[0]] ?? 1;
-      if (scale !== 1) data.set(data.map((value) => scale * value));
+      for (let i = 0; scale !== 1 && i < data.length; i++) data[i] *= scale;
     }
     held.loadStateDict(parameters);
   } catch (error) {
@@ -84,9 +84,11 @@ export async function adapt(checkpoint, mlp, adapter, runtime, { GatedMLP, Linea
  */
 async function readNumber(name, unit, { read, linear }) {
   const one = await linear({ ...(await read(name)), shape: [1, 1] });
-  const [number] = one.forward(unit);
-  one.dispose();
-  return number;
+  try {
+    return one.forward(unit)[0];
+  } finally {
+    one.dispose();
+  }
 }
 
 /**

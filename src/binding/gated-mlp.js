@@ -103,7 +103,8 @@ export class GatedMLP {
    * @property {number} [expert]
    * @property {string} [prefix] of the tensor names, as `checkpoint.mlps` lists it
    * @property {string} [act] overrides what the config says
-   * @property {HeldDtype} [dtype] default: as stored for F32, F16 and BF16, else 'float32'
+   * @property {HeldDtype} [dtype] default: as stored for F32, F16 and BF16, else 'float32';
+   *   also where the weights are changed as they are loaded (Falcon-H1, dense layers of Inkling, Zamba 2)
    * @property {'gate-up' | 'up-gate' | 'interleaved'} [fused] order of a fused tensor the families table does not know
    * @property {boolean} [transposed] the same, for its orientation
    * @property {AbortSignal} [signal]
@@ -124,7 +125,9 @@ export class GatedMLP {
     const home = options.runtime ?? checkpoint.runtime;
     const { adapter } = found;
     const native = nativeDtype(wasmOf(home));
-    const dtype = adapter ? native : (options.dtype ?? heldFor(found.parts, native));
+    const asked = options.dtype ?? heldFor(found.parts, native);
+    heldCode(wasmOf(home), asked);
+    const dtype = adapter ? native : asked;
     const preview = found.variant?.sparsity || adapter ? undefined : onGateRows;
     const source = { ...found.source, actSource: found.actSource };
     const mlp = new GatedMLP(
