@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { getEventListeners } from 'node:events';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { GatedMLP, PCG32, Runtime } from '../src/binding/index.js';
+import { BINDING, deployed, pageRuntime } from './helpers/page-runtime.js';
 import { markedInput, threadsAtWork } from './helpers/team-work.js';
 
 const [D, D_FF] = [96, 200];
@@ -99,20 +99,6 @@ test('forwardAsync gives what forward gives', async () => {
   assert.deepEqual(await three.forwardAsync(x), one.forward(x));
 });
 
-/**
- * A runtime as it is on a page's main thread, which must not wait for others.
- * @param {number} threads
- * @param {typeof Runtime} [Class] of another copy of the binding
- */
-async function pageRuntime(threads, Class = Runtime) {
-  Object.assign(globalThis, { document: {} });
-  try {
-    return await Class.create({ variant: 'simd128', threads });
-  } finally {
-    Reflect.deleteProperty(globalThis, 'document');
-  }
-}
-
 for (const [place, start] of /** @type {const} */ ([
   ['in Node', (/** @type {number} */ threads) => Runtime.create({ variant: 'simd128', threads })],
   ['on a page', pageRuntime],
@@ -202,11 +188,14 @@ test('on a page, parameters are not replaced while a forward computes from them'
 test('a runtime that is disposed of ends the forwards under way with ERR_DISPOSED', async () => {
   const runtime = await pageRuntime(2);
   const awake = setInterval(() => {}, 1000);
-  const mlp = await layer(runtime);
-  const calls = [values(64 * D), values(64 * D)].map((x) => mlp.forwardAsync(x));
-  runtime.dispose();
-  for (const call of calls) await assert.rejects(call, { code: 'ERR_DISPOSED' });
-  clearInterval(awake);
+  try {
+    const mlp = await layer(runtime);
+    const calls = [values(64 * D), values(64 * D)].map((x) => mlp.forwardAsync(x));
+    runtime.dispose();
+    for (const call of calls) await assert.rejects(call, { code: 'ERR_DISPOSED' });
+  } finally {
+    clearInterval(awake);
+  }
 });
 
 test('threads with a module of the caller: where it cannot share memory there is one', async () => {
@@ -250,8 +239,6 @@ test('a number of threads that is none is refused', async () => {
   }
 });
 
-const BINDING = new URL('../src/binding/', import.meta.url);
-
 /**
  * What a program prints that asks for two threads after `before` ran.
  * @param {string} before
@@ -288,14 +275,6 @@ test('where memory cannot be shared, or a page is not isolated, there is one thr
   assert.equal(inAnotherProcess('globalThis.crossOriginIsolated = false;'), '1 9600 0');
 });
 
-/** A copy of the binding, as it may be deployed. @param {import('node:test').TestContext} t */
-function deployed(t) {
-  const folder = mkdtempSync(join(tmpdir(), 'gated-mlp-threads-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  cpSync(BINDING, folder, { recursive: true });
-  return folder;
-}
-
 test('where the modules for threads are not deployed there is one thread, unless memory was brought', (t) => {
   const folder = deployed(t);
   for (const name of ['gated-mlp-threads.wasm', 'gated-mlp-relaxed-threads.wasm'])
@@ -311,28 +290,6 @@ test('where workers cannot start on memory that was brought there is one thread,
   writeFileSync(join(folder, 'thread-worker.js'), 'throw new Error("refused");');
   const memory = 'memory: new WebAssembly.Memory({ initial: 256, maximum: 320, shared: true })';
   assert.equal(inAnotherProcess('', memory, pathToFileURL(join(folder, '/'))), '1 9600 0');
-});
-
-test('on a page, a thread that never comes holds up nobody, and others have their turn between slices', async (t) => {
-  const folder = deployed(t);
-  const idle = `import { parentPort } from 'node:worker_threads';
-    parentPort.once('message', () => parentPort.postMessage('ready'));`;
-  writeFileSync(join(folder, 'thread-worker.js'), idle);
-  const copy = await import(pathToFileURL(join(folder, 'index.js')).href);
-  const runtime = await pageRuntime(2, copy.Runtime);
-  const mlp = await copy.GatedMLP.create(D, D_FF, { bias: true, rng: new copy.PCG32(4), runtime });
-  // A clock by which every step takes a slice.
-  let milliseconds = 0;
-  t.mock.method(performance, 'now', () => (milliseconds += 10));
-  let [turns, over] = [0, false];
-  const x = values(64 * D);
-  const call = mlp.forwardAsync(x).finally(() => {
-    over = true;
-  });
-  for (; !over; turns++) await new Promise((resolve) => setTimeout(resolve));
-  assert.ok(turns > 3, `${turns} turns`);
-  assert.deepEqual(await call, (await layer(runtimes[0])).forward(x));
-  runtime.dispose();
 });
 
 test('a signal that outlives the start of threads is not listened to any more, and one that has fired ends it', async () => {

@@ -20,7 +20,8 @@ import { Wasm } from './wasm.js';
  *   validates. Results of 'simd128' are the same bits on every machine, those of 'relaxed' are not
  * @property {number} [threads] how many threads to use: itself and workers on one shared memory of at most 1 GiB. Where
  *   the page is not cross-origin isolated, or workers or the module for them cannot be had, `runtime.threads` is 1 and
- *   nothing fails. Default 1
+ *   nothing fails. A thread that fails later ends the runtime with ERR_DISPOSED, and the forwardAsync that waits for it on a
+ *   page; a forward that waits for it has no way to learn of it. Default 1
  * @property {WebAssembly.Memory} [memory] a shared memory to work in, which then belongs to the runtime: for another maximum
  * @property {AbortSignal} [signal]
  */

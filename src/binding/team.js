@@ -15,7 +15,7 @@ const MAXIMUM_PAGES = 16384;
 const STACK_BYTES = PAGE;
 
 /** A worker that has not answered by then never will: a policy or a server keeps its file from it. */
-const START_MILLISECONDS = 10_000;
+const START_MILLISECONDS = 60_000;
 
 /** Multiply-adds from which threads are woken: where tests/bench/crossover.js sees two of them begin to gain, about. */
 const WORTH_SHARING = 1_500_000;
@@ -72,13 +72,23 @@ export class Team {
     const workers = [];
     /** @type {number[]} */
     const stacks = [];
+    /** @type {unknown} */
+    let lost;
+    // What a thread had taken is never finished, and may have been left half written.
+    const onLost = (/** @type {unknown} */ why) => {
+      lost = why;
+      if (wasm.team && !wasm.disposed) {
+        wasm.dispose(`the runtime has ended with one of its threads: ${why}`);
+      }
+    };
     try {
       const ready = Array.from({ length: threads - 1 }, (_, i) => {
         stacks[i] = wasm.alloc(STACK_BYTES, 'the stack of a thread');
         const start = { module, memory, stack: stacks[i] + STACK_BYTES, thread: i + 1 };
-        return startWorker(start, workers);
+        return startWorker(start, workers, onLost);
       });
       await withinTime(Promise.all(ready), signal);
+      if (lost) throw lost;
       return new Team(wasm, workers);
     } catch {
       const ends = workers.map((worker) => worker.terminate());
@@ -138,7 +148,9 @@ export class Team {
       if (state === DONE) return;
       const { waitAsync } = /** @type {any} */ (Atomics);
       // Not for ever: the runtime may be disposed of meanwhile.
-      await (state === GO_ON || !waitAsync ? nextTask() : waitAsync(words, at, opened, 100).value);
+      const wait = state === GO_ON ? null : waitAsync?.(words, at, opened, 100);
+      // Where the stage is another by now there is no wait, and its value would be no turn for the page.
+      await (wait?.async ? wait.value : nextTask());
       this.#wasm.check();
     }
   }
@@ -147,15 +159,18 @@ export class Team {
 /** A turn for whatever else the thread has to do. */
 function nextTask() {
   const { scheduler } = /** @type {any} */ (globalThis);
-  return scheduler?.yield?.() ?? new Promise((resolve) => setTimeout(resolve));
+  const later = () => new Promise((resolve) => setTimeout(resolve));
+  // It rejects once the task that the call began in is aborted, by its scheduler.postTask.
+  return scheduler?.yield?.().catch(later) ?? later();
 }
 
 /**
  * @param {import('./thread-worker.js').Start} start
  * @param {Thread[]} workers takes the worker at once, so that it can be ended whatever happens
+ * @param {(why: unknown) => void} onLost called when it has ended
  * @returns {Promise<void>} resolved when it serves
  */
-function startWorker(start, workers) {
+function startWorker(start, workers, onLost) {
   return new Promise((resolve, reject) => {
     const kind = workerClass();
     // Flags of the process that are about its own program, such as --input-type, would stop the worker's file.
@@ -168,7 +183,12 @@ function startWorker(start, workers) {
       worker.unref?.();
       resolve();
     });
-    listen('error', reject);
+    const end = (/** @type {any} */ why) => {
+      onLost(why.message ?? why);
+      reject(why);
+    };
+    listen('error', end);
+    listen('exit', (/** @type {number} */ code) => end(`exit code ${code}`));
     worker.postMessage(start);
   });
 }

@@ -40,6 +40,7 @@ export class Wasm {
   /** Bytes handed out and not given back. */
   bytesUsed = 0;
   disposed = false;
+  #why = 'the runtime has been disposed';
 
   /** @type {Map<number, number>} address -> bytes */
   #blocks = new Map();
@@ -222,10 +223,12 @@ export class Wasm {
   }
 
   check() {
-    if (this.disposed) throw new GatedMLPError('ERR_DISPOSED', 'the runtime has been disposed');
+    if (this.disposed) throw new GatedMLPError('ERR_DISPOSED', this.#why);
   }
 
-  dispose() {
+  /** @param {string} [why] what later calls are told, where nobody asked for it */
+  dispose(why = this.#why) {
+    this.#why = why;
     this.disposed = true;
     this.team?.dispose();
     this.#blocks.clear();
