@@ -14,7 +14,7 @@ import { deployed, pageRuntime } from './helpers/page-runtime.js';
 const [D, D_FF, TOKENS] = [96, 200, 64];
 const rng = new PCG32(77);
 const x = Float32Array.from({ length: TOKENS * D }, () => 2 * rng.nextFloat() - 1);
-const alone = await Runtime.create();
+const alone = await Runtime.create({ variant: 'simd128' });
 const expected = (await GatedMLP.create(D, D_FF, { rng: new PCG32(4), runtime: alone })).forward(x);
 
 /**
