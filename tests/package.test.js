@@ -174,7 +174,8 @@ test('byte budgets hold: module, minified binding, tarball', (t) => {
     // too, for the processors that multiply those at once, and the register tile has six rows and reads bfloat16, too.
     'relaxed module, raw': [relaxed.length, 80_000],
     'relaxed module, gzip': [gzipSync(relaxed, { level: 9 }).length, 40_000],
-    // A dtype that cannot be held is refused before the weights of an adapted family are fetched.
+    // A dtype that cannot be held is refused before the weights of an adapted family are fetched, and a runtime whose thread
+    // has ended ends, or whoever waits for that thread would wait for ever.
     'binding, minified': [raw(binding), 30_300],
     'binding, minified and gzip': [gz(binding), 14_000],
     // Scales of stacked experts, biases of another shape and limits of a class are refused by name, each in words of its own.

@@ -45,15 +45,25 @@ export class EmbeddedComputing {
  */
 function workerWith(url) {
   // Not imported by a static import: policies count that among workers, and would have to name this site there, too.
-  const words = `const { answerOn } = await import(${JSON.stringify(url)});
-    addEventListener('message', ({ data }) => answerOn(data), { once: true });
-    postMessage('ready');`;
+  const words = `try {
+      const { answerOn } = await import(${JSON.stringify(url)});
+      addEventListener('message', ({ data }) => answerOn(data), { once: true });
+      postMessage(true);
+    } catch {
+      postMessage(false);
+    }`;
   const own = URL.createObjectURL(new Blob([words], { type: 'text/javascript' }));
   /** @type {Promise<Worker | null>} */
   const started = new Promise((resolve) => {
     const worker = new Worker(own, { type: 'module' });
-    worker.addEventListener('message', () => resolve(worker), { once: true });
-    worker.addEventListener('error', () => resolve(null), { once: true });
+    const giveUp = () => {
+      worker.terminate();
+      resolve(null);
+    };
+    worker.addEventListener('message', ({ data }) => (data ? resolve(worker) : giveUp()), {
+      once: true,
+    });
+    worker.addEventListener('error', giveUp, { once: true });
   });
   // Some browsers throw where the policy forbids it, others tell later.
   return started.catch(() => null).finally(() => URL.revokeObjectURL(own));

@@ -111,6 +111,11 @@ export class HandPanel {
     this.#channels.replaceChildren(caption, channelChanges(together.channels));
   }
 
+  /** The pinned gate's g is taken hold of: what it is set to now is undone as one step. */
+  beginSlide() {
+    this.#steps.beginSlide();
+  }
+
   /**
    * A step of undo or redo.
    * @param {import('./held-steps.js').Held | null} step null: there is none

@@ -1,5 +1,6 @@
 // What was held by hand, step by step, for undo and redo: at one token of one layer, since elsewhere other gates are there to be
-// held. Steps that slide (a g that is dragged) are one. hand-panel.js notes what is held and asks for the way back.
+// held. Steps that slide (a g that is dragged) are one, until another slide begins. hand-panel.js notes what is held and asks
+// for the way back.
 
 /** @typedef {Pick<import('./state.js').State, 'closed' | 'set' | 'kept' | 'whatIf'>} Held */
 
@@ -11,6 +12,8 @@ export class HeldSteps {
   #before = [];
   /** What was gone back from, the latest last. @type {Held[]} */
   #after = [];
+  /** Whether a change of g goes on with the step before. */
+  #isSliding = false;
 
   get canUndo() {
     return this.#before.length > 0;
@@ -31,9 +34,15 @@ export class HeldSteps {
       this.#place = place;
       [this.#before, this.#after] = [[], []];
     } else if (!isSame(last, held)) {
-      if (!isSlide(last, held)) this.#before.push(last);
+      if (!this.#isSliding || !isSlide(last, held)) this.#before.push(last);
+      this.#isSliding = true;
       this.#after = [];
     }
+  }
+
+  /** The next change of g is a step of its own. */
+  beginSlide() {
+    this.#isSliding = false;
   }
 
   /** What was held a step before; null: nothing to go back to. */
@@ -54,6 +63,7 @@ export class HeldSteps {
     const step = from.pop();
     if (step === undefined || this.#now === null) return null;
     to.push(this.#now);
+    this.#isSliding = false;
     this.#now = step;
     return step;
   }

@@ -62,12 +62,16 @@ export class Inspector {
   /**
    * @param {HTMLElement} host
    * @param {{ onToggleClosed: (cell: Cell) => void, onWhatIf: (gate: number | null) => void,
-   *   onVersus: (cell: Cell | null) => void }} actions
+   *   onWhatIfBegin: () => void, onVersus: (cell: Cell | null) => void }} actions
    */
-  constructor(host, { onToggleClosed, onWhatIf, onVersus }) {
+  constructor(host, { onToggleClosed, onWhatIf, onWhatIfBegin, onVersus }) {
     this.#keep.addEventListener('click', () => onVersus(this.#toKeep));
     this.#copy.addEventListener('click', () => this.#copyRecord());
     this.#whatIf.addEventListener('input', () => onWhatIf(Number(this.#whatIf.value)));
+    // By a pointer, or by keys.
+    for (const begin of ['pointerdown', 'focus']) {
+      this.#whatIf.addEventListener(begin, onWhatIfBegin);
+    }
     this.#asIs.addEventListener('click', () => onWhatIf(null));
     this.#button.addEventListener('click', () => {
       if (this.#cell !== null) onToggleClosed(this.#cell);

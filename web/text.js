@@ -364,6 +364,8 @@ export const text = {
     dependent:
       'Not for this layer: by its own formula each unit depends on all others, and none can be left out.',
     failed: (/** @type {string} */ why) => `It could not be timed: ${why}`,
+    cancelled:
+      'The timing was cancelled: something else was loaded or timed meanwhile. Press again.',
     token: (
       /** @type {readonly string[]} */ [all, kept, share],
       /** @type {string} */ units,

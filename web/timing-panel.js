@@ -85,7 +85,7 @@ export class TimingPanel {
     this.#button.textContent = words.running;
     this.#button.setAttribute('aria-busy', 'true');
     const said = await this.#ask({ token: this.#scene.state.token, dropped }).then(
-      (timing) => (timing === null ? [] : sentences(timing)),
+      (timing) => (timing === null ? [words.cancelled] : sentences(timing)),
       (error) => [words.failed(errorInWords(error))],
     );
     if (about !== this.#about) return;

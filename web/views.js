@@ -99,6 +99,7 @@ export class Views {
     this.#inspector = new Inspector(byId('inspector'), {
       onToggleClosed: toggleClosed,
       onWhatIf: (whatIf) => slide({ whatIf }),
+      onWhatIfBegin: () => this.#hand.beginSlide(),
       onVersus: (versus) => step({ versus }),
     });
     const sheet = new Sheet(byId('inspector'));

@@ -167,6 +167,36 @@ test('a g that is dragged is one step of undo', async () => {
   await tab.context().close();
 });
 
+test('a g that is dragged twice is two steps of undo', async () => {
+  const { tab } = await opened('');
+  const slider = tab.locator('#what-if');
+  const drag = async (/** @type {number[]} */ shares) => {
+    // What the page says of the drag before has moved the slider.
+    await slider.scrollIntoViewIfNeeded();
+    await slider.hover();
+    const box = await slider.boundingBox();
+    assert.ok(box);
+    await tab.mouse.down();
+    for (const share of shares) {
+      await tab.mouse.move(box.x + share * box.width, box.y + box.height / 2);
+    }
+    await tab.mouse.up();
+    const words = `set to ${await shown()}`;
+    await tab.locator('#hand-result').filter({ hasText: words }).waitFor();
+    return words;
+  };
+  const shown = async () =>
+    (await import('../../web/format.js')).number(Number(await slider.inputValue()));
+  const first = await drag([0.3, 0.35, 0.4]);
+  const second = await drag([0.6, 0.65, 0.7]);
+  assert.notEqual(first, second);
+  await tab.keyboard.press('Control+z');
+  await tab.locator('#hand-result').filter({ hasText: first }).waitFor();
+  await tab.keyboard.press('Control+z');
+  await tab.locator('#hand-result:empty').waitFor();
+  await tab.context().close();
+});
+
 test('recorded runs are not shown for another activation, and the page says why', async () => {
   const { tab } = await opened('#v=1&l=24&p=chat&t=41&u=1005&act=relu');
   await tab.locator('.recorded').filter({ hasText: 'recorded for SwiGLU only' }).waitFor();

@@ -22,7 +22,8 @@ async function resultOf(tab) {
 function figures(words) {
   const [, all, allMs, kept, keptMs, share, ideal] =
     /^This token: all (\d+) units ([\d.]+) ms, the (\d+) kept ([\d.]+) ms\. That is ([\d.]+)\s% of the time for ([\d.]+)\s% of the weights/.exec(
-      words,
+      // From 10,000 on, digits stand in groups.
+      words.replace(/(?<=\d)\u202f(?=\d)/g, ''),
     ) ?? [];
   return [all, allMs, kept, keptMs, share, ideal].map(Number);
 }
@@ -115,6 +116,32 @@ async function holdAnswers(tab) {
   const letIn = () => tab.evaluate(() => /** @type {any} */ (window).held.at(-1)());
   return { arrived, letIn };
 }
+
+test('a timing that the worker gave up is said to be cancelled', async () => {
+  const { tab, complaints } = await openTab(browser);
+  await tab.addInitScript(() => {
+    const add = Worker.prototype.addEventListener;
+    Worker.prototype.addEventListener = function (
+      /** @type {string} */ type,
+      /** @type {any} */ listener,
+    ) {
+      const given = (/** @type {MessageEvent} */ event) => {
+        const isTiming = event.data.result?.text?.repetitions > 0;
+        const data = isTiming ? { ...event.data, result: null } : event.data;
+        listener(new MessageEvent('message', { data }));
+      };
+      add.call(this, type, type === 'message' ? given : listener);
+    };
+  });
+  await tab.goto(site.page);
+  await settledBadge(tab);
+  await tab.selectOption('#timing-rule', 'closed');
+  await tab.click('#timing-start');
+  assert.match(await resultOf(tab), /^The timing was cancelled/);
+  assert.equal(await tab.locator('#timing-start').getAttribute('aria-busy'), null);
+  assert.deepEqual(complaints, []);
+  await tab.context().close();
+});
 
 test('what was timed of one token, layer or activation is not said of another', async () => {
   const { tab, complaints } = await openTab(browser);
