@@ -27,7 +27,7 @@ const CUBIC = ['bitnet_quiet'];
 /** As the reference names them. @type {Record<string, string>} */
 const ACTS = { gelu_new: 'gelu_tanh', gelu_pytorch_tanh: 'gelu_tanh', linear: 'none' };
 /** Multiply-adds of a call that surely wakes a second thread, and weights of a matrix from which one is made up. */
-const SHARED = 3_000_000;
+const SHARED = 6_000_000;
 const SMALLEST_SHARED = 500;
 
 /** A runtime, or null where this engine or this build has no such variant. @param {'simd128' | 'relaxed'} variant @param {number} threads */

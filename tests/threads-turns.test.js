@@ -11,7 +11,7 @@ import { deployed, pageRuntime } from './helpers/page-runtime.js';
 
 /** @typedef {import('node:test').TestContext} TestContext */
 
-const [D, D_FF, TOKENS] = [96, 200, 64];
+const [D, D_FF, TOKENS] = [96, 400, 64];
 const rng = new PCG32(77);
 const x = Float32Array.from({ length: TOKENS * D }, () => 2 * rng.nextFloat() - 1);
 const alone = await Runtime.create({ variant: 'simd128' });

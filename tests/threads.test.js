@@ -11,7 +11,7 @@ import { GatedMLP, PCG32, Runtime } from '../src/binding/index.js';
 import { BINDING, deployed, pageRuntime } from './helpers/page-runtime.js';
 import { markedInput, threadsAtWork } from './helpers/team-work.js';
 
-const [D, D_FF] = [96, 200];
+const [D, D_FF] = [96, 400];
 const runtimes = await Promise.all(
   [1, 2, 3, 5].map((threads) => Runtime.create({ variant: 'simd128', threads })),
 );

@@ -17,8 +17,12 @@ const STACK_BYTES = PAGE;
 /** A worker that has not answered by then never will: a policy or a server keeps its file from it. */
 const START_MILLISECONDS = 60_000;
 
-/** Multiply-adds from which threads are woken: where tests/bench/crossover.js sees two of them begin to gain, about. */
-const WORTH_SHARING = 1_500_000;
+/**
+ * Multiply-adds from which threads are woken. While calls follow each other two gain from an eighth of this on
+ * (tests/bench/crossover.js); after a pause, which is what a layer of a model meets, one token of 576x1536, 2.7 million, takes
+ * as long with two in Node and a third longer in a page (tests/bench/RESULTS.md).
+ */
+const WORTH_SHARING = 3_000_000;
 
 /** How long a page's main thread computes before the page gets a turn: a third of a frame. */
 const SLICE_MILLISECONDS = 5;
