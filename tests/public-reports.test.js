@@ -3,22 +3,16 @@
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { GatedMLP, openCheckpoint, Runtime } from '../src/binding/index.js';
 import { wasmOf } from '../src/binding/runtime.js';
 import { failure } from './helpers/failure.js';
-import { FaultServer } from './helpers/fault-server.js';
 import { llamaTensors, makeSafetensors, pattern } from './helpers/make-safetensors.js';
 import { REPORTS } from './helpers/reports.js';
+import { startLoading } from './helpers/small-checkpoint.js';
 
-const runtime = await Runtime.create();
-const server = await FaultServer.start({});
-after(() => server.close());
-beforeEach(() => {
-  server.reset();
-  server.files.clear();
-});
+const { runtime, server } = await startLoading();
 
 /** A file of exactly this header. @param {string} header @param {number} [dataBytes] */
 function fileOf(header, dataBytes = 0) {

@@ -4,6 +4,7 @@
 
 import { compactLayer } from './compact-layer.js';
 import { outputChange } from './definitions.js';
+import { median } from './layer-measures.js';
 
 /** @typedef {import('../src/binding/index.js').GatedMLP} GatedMLP */
 /**
@@ -206,10 +207,4 @@ function clockStep() {
     seen++;
   }
   return Number.isFinite(least) ? least : UNSEEN_STEP_MS;
-}
-
-/** @param {number[]} values */
-function median(values) {
-  const sorted = [...values].sort((p, q) => p - q);
-  return sorted[sorted.length >> 1];
 }

@@ -55,7 +55,9 @@ INLINE void expand_typed(const int32_t dtype, real *to, const unsigned char *blo
     }
 }
 
-void quads_expand(real *to, const unsigned char *block, int32_t dtype, int32_t s, int32_t blocks) {
+/* What of strip s of `blocks` blocks is not in the store as it is used. */
+NOINLINE void expand(real *to, const unsigned char *block, int32_t dtype, int32_t s,
+                     int32_t blocks) {
     if (dtype == DTYPE_Q8_0_QUADS) {
         expand_typed(DTYPE_Q8_0_QUADS, to, block, s, blocks);
     } else {
@@ -128,12 +130,24 @@ NOINLINE void tile_q4_1(real *c, const row_block *a, int32_t r, int32_t b0,
     tile_typed(DTYPE_Q4_1_QUADS, c, a, r, b0, block, s, strip, blocks);
 }
 
-void quads_tile(real *c, const row_block *a, int32_t r, int32_t b0, const unsigned char *block,
-                int32_t s, const real *strip, int32_t blocks) {
-    if (a->kind == DTYPE_Q8_0_QUADS) {
-        tile_q8_0(c, a, r, b0, block, s, strip, blocks);
-    } else {
-        tile_q4_1(c, a, r, b0, block, s, strip, blocks);
+/* tile [rows][PANEL] += the first `rows` rows, whole groups, times blocks b0 to b1 of a panel. */
+static void tiles(real *tile, const row_block *a, int32_t rows, const linear *l, int32_t panel,
+                  int32_t b0, int32_t b1, real *strip) {
+    const int32_t strips = strips_in(l->out_features, panel);
+    for (int32_t b = b0; b < b1; b += STRIP_BLOCKS) {
+        const int32_t blocks = min_i32(STRIP_BLOCKS, b1 - b);
+        const unsigned char *first = panel_block(l, panel, b);
+        for (int32_t s = 0; s < strips; s++) {
+            expand(strip, first, l->dtype, s, blocks);
+            for (int32_t r = 0; r < rows; r += GROUP) {
+                real *c = tile + r * PANEL + s * STRIP;
+                if (l->dtype == DTYPE_Q8_0_QUADS) {
+                    tile_q8_0(c, a, r, b, first, s, strip, blocks);
+                } else {
+                    tile_q4_1(c, a, r, b, first, s, strip, blocks);
+                }
+            }
+        }
     }
 }
 
@@ -206,8 +220,9 @@ INLINE void gemv_typed(const int32_t dtype, real *tile, const row_block *a, int3
     }
 }
 
-void quads_gemv(real *tile, const row_block *a, int32_t r, const linear *l, int32_t panel,
-                int32_t b0, int32_t b1) {
+/* tile [PANEL] += row r times blocks b0 to b1 of a panel, straight from the store. */
+NOINLINE void gemv(real *tile, const row_block *a, int32_t r, const linear *l, int32_t panel,
+                   int32_t b0, int32_t b1) {
     if (a->kind == DTYPE_Q8_0_QUADS) {
         gemv_typed(DTYPE_Q8_0_QUADS, tile, a, r, panel_block(l, panel, b0), b0, b1);
     } else {
@@ -233,8 +248,9 @@ static int has_codes(const row_block *a, int32_t r, int32_t b0, int32_t b1) {
     return found;
 }
 
-void quads_add_rest(real *tile, const row_block *a, const linear *l, int32_t panel, int32_t b0,
-                    int32_t b1) {
+/* tile [rows][PANEL] += what A leaves times blocks b0 to b1 of a panel. */
+static void add_rest(real *tile, const row_block *a, const linear *l, int32_t panel, int32_t b0,
+                     int32_t b1) {
     const row_block rest = rest_of(a);
     for (int32_t r = 0; r < a->rows; r += a->group) {
         if (!has_codes(&rest, r, b0, b1)) {
@@ -245,10 +261,21 @@ void quads_add_rest(real *tile, const row_block *a, const linear *l, int32_t pan
             row.data += i; /* its codes are those of the group's first, one place on */
             for (int32_t b = b0; b < b1; b++) {
                 const int used = row.data[scale_offset(&row, r, b)] != 0;
-                quads_gemv(tile + (r + i) * PANEL, &row, r, l, panel, b, b + used);
+                gemv(tile + (r + i) * PANEL, &row, r, l, panel, b, b + used);
             }
         }
     }
+}
+
+void quads_panel_product(real *tile, const row_block *a, int32_t grouped, const linear *l,
+                         int32_t panel, int32_t b0, int32_t b1, real *strip) {
+    if (grouped > 0) {
+        tiles(tile, a, grouped, l, panel, b0, b1, strip);
+    }
+    for (int32_t r = grouped; r < a->rows; r++) {
+        gemv(tile + r * PANEL, a, r, l, panel, b0, b1);
+    }
+    add_rest(tile, a, l, panel, b0, b1);
 }
 
 #endif

@@ -59,20 +59,10 @@ INLINE row_block rest_of(const row_block *a) {
 void quads_pack(real *room, const row_block *a, int32_t block, const real *src, size_t ld,
                 int32_t columns);
 
-/* What of strip s of `blocks` blocks is not in the store as it is used. */
-void quads_expand(real *to, const unsigned char *block, int32_t dtype, int32_t s, int32_t blocks);
-
-/* c [GROUP][PANEL] += a group of rows times strip s of `blocks` blocks, which is expanded, too. */
-void quads_tile(real *c, const row_block *a, int32_t r, int32_t b0, const unsigned char *block,
-                int32_t s, const real *strip, int32_t blocks);
-
-/* tile [PANEL] += row r times blocks b0 to b1 of a panel, straight from the store. */
-void quads_gemv(real *tile, const row_block *a, int32_t r, const linear *l, int32_t panel,
-                int32_t b0, int32_t b1);
-
-/* tile [rows][PANEL] += what A leaves times blocks b0 to b1 of a panel. */
-void quads_add_rest(real *tile, const row_block *a, const linear *l, int32_t panel, int32_t b0,
-                    int32_t b1);
+/* tile [rows][PANEL] += A times blocks b0 to b1 of a panel: the first `grouped` rows by the register tile, those behind
+ * them one by one. strip is room for QUANT_STRIP_REALS. */
+void quads_panel_product(real *tile, const row_block *a, int32_t grouped, const linear *l,
+                         int32_t panel, int32_t b0, int32_t b1, real *strip);
 
 #endif
 

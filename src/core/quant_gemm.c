@@ -261,25 +261,19 @@ NOINLINE void tile_expanded(real *c, const row_block *a, int32_t r, int32_t b0, 
 /* The first `rows` rows, whole groups of which the last may have none for some. */
 static void tiles(real *tile, const row_block *a, int32_t rows, const linear *l, int32_t panel,
                   int32_t b0, int32_t b1, real *strip) {
-    const int quads = in_quads(l->dtype);
-    const int expands = quads || l->dtype == DTYPE_Q4_1 || rows >= ROWS_TO_EXPAND_FOR;
+    const int expands = l->dtype == DTYPE_Q4_1 || rows >= ROWS_TO_EXPAND_FOR;
     const int32_t strips = strips_in(l->out_features, panel);
     for (int32_t b = b0; b < b1; b += STRIP_BLOCKS) {
         const int32_t blocks = min_i32(STRIP_BLOCKS, b1 - b);
         const unsigned char *first = panel_block(l, panel, b);
         for (int32_t s = 0; s < strips; s++) {
-            if (quads) {
-                quads_expand(strip, first, l->dtype, s, blocks);
-            }
-            for (int32_t i = 0; expands && !quads && i < blocks; i++) {
+            for (int32_t i = 0; expands && i < blocks; i++) {
                 expand_block(strip + i * STRIP_BLOCK_REALS, panel_block(l, panel, b + i), l->dtype,
                              s);
             }
             for (int32_t r = 0; r < rows; r += GROUP) {
                 real *c = tile + r * PANEL + s * STRIP;
-                if (quads) {
-                    quads_tile(c, a, r, b, first, s, strip, blocks);
-                } else if (expands) {
+                if (expands) {
                     tile_expanded(c, a, r, b, strip, blocks, l->dtype == DTYPE_Q4_1);
                 } else {
                     tile_q8_0(c, a, r, b, first, s, blocks);
@@ -296,18 +290,15 @@ void quant_panel_product(real *tile, const row_block *a, const linear *l, int32_
     const int32_t alone = a->group == 1 ? a->rows : a->rows % GROUP == 1;
     const int32_t grouped = a->rows - alone;
     memset(tile, 0, (size_t)(padded_rows(a->rows) * PANEL) * sizeof(real));
+    if (in_quads(l->dtype)) {
+        quads_panel_product(tile, a, grouped, l, panel, b0, b1, strip);
+        return;
+    }
     if (grouped > 0) {
         tiles(tile, a, grouped, l, panel, b0, b1, strip);
     }
     for (int32_t r = grouped; r < a->rows; r++) {
-        if (in_quads(l->dtype)) {
-            quads_gemv(tile + r * PANEL, a, r, l, panel, b0, b1);
-        } else {
-            gemv(tile + r * PANEL, a, r, l, panel, b0, b1);
-        }
-    }
-    if (in_quads(l->dtype)) {
-        quads_add_rest(tile, a, l, panel, b0, b1);
+        gemv(tile + r * PANEL, a, r, l, panel, b0, b1);
     }
 }
 

@@ -160,6 +160,19 @@ INLINE vmask v_dot_pairs(vcodes a, vcodes b) {
 #endif
 }
 
+/* The pair of codes at p, four times. */
+INLINE vcodes v_splat_pair(const void *p) {
+    int32_t pair;
+    memcpy(&pair, p, sizeof pair);
+    return (vcodes)(vmask){pair, pair, pair, pair};
+}
+
+INLINE vcodes v_load_codes(const void *p) {
+    vcodes codes;
+    memcpy(&codes, p, sizeof codes);
+    return codes;
+}
+
 #if HAS_QUADS
 
 typedef int8_t vbytes __attribute__((vector_size(16)));
@@ -208,31 +221,14 @@ INLINE vbytes v_narrow(vmask a, vmask b, vmask c, vmask d) {
 
 /* The quad of bytes at p, four times. */
 INLINE vbytes v_splat_quad(const void *p) {
-    int32_t quad;
-    memcpy(&quad, p, sizeof quad);
-    return (vbytes)(vmask){quad, quad, quad, quad};
+    return (vbytes)v_splat_pair(p);
 }
 
 INLINE vunsigned_bytes v_load_bytes(const void *p) {
-    vunsigned_bytes bytes;
-    memcpy(&bytes, p, sizeof bytes);
-    return bytes;
+    return (vunsigned_bytes)v_load_codes(p);
 }
 
 #endif
-
-/* The pair of codes at p, four times. */
-INLINE vcodes v_splat_pair(const void *p) {
-    int32_t pair;
-    memcpy(&pair, p, sizeof pair);
-    return (vcodes)(vmask){pair, pair, pair, pair};
-}
-
-INLINE vcodes v_load_codes(const void *p) {
-    vcodes codes;
-    memcpy(&codes, p, sizeof codes);
-    return codes;
-}
 
 INLINE vreal v_from_integers(vmask integers) {
     return __builtin_convertvector(integers, vreal);

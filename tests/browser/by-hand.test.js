@@ -13,6 +13,10 @@ const { browser, site } = await startPage();
 /** @param {string} hash */
 const opened = (hash) => openChecked(browser, `${site.page}${hash}`);
 
+/** Waits for such words of what closing by hand did. @param {import('playwright-core').Page} tab */
+const sayingOf = (tab) => (/** @type {RegExp} */ words) =>
+  tab.locator('#hand-result').filter({ hasText: words }).waitFor();
+
 test('a gate closed by hand is closed in words, numbers and picture, beside what the model has', async () => {
   const { tab, complaints } = await opened('');
   const { a, c } = expected[0].pinned;
@@ -90,8 +94,7 @@ test('a gate that a whole set closes waits for the set, whose effect comes into 
 
 test('all but as many gates as one says are closed, and undo goes back through it', async () => {
   const { tab, complaints } = await opened('');
-  const said = (/** @type {RegExp} */ words) =>
-    tab.locator('#hand-result').filter({ hasText: words }).waitFor();
+  const said = sayingOf(tab);
   await tab.locator('#hand-kept').fill('1535');
   await tab.locator('#hand-kept').press('Enter');
   await said(/^One gate closed/);
@@ -112,8 +115,7 @@ test('all but as many gates as one says are closed, and undo goes back through i
 
 test('Ctrl+Z and Ctrl+Shift+Z go through what was closed, but not while somebody types', async () => {
   const { tab, complaints } = await opened('#v=1&l=24&p=chat&t=41&u=1005');
-  const said = (/** @type {RegExp} */ words) =>
-    tab.locator('#hand-result').filter({ hasText: words }).waitFor();
+  const said = sayingOf(tab);
   const [undo, redo] = ['undo', 'redo'].map((name) => tab.locator(`#hand-${name}`));
   await tab.locator('.cell-grid').focus();
   await tab.keyboard.press(' ');

@@ -1,5 +1,5 @@
 // A small Llama checkpoint and a server that has nothing yet, for tests of what the loader may be given and what it finds there
-// (checkpoint, sources).
+// (checkpoint, sources, public-reports).
 
 import { after, beforeEach } from 'node:test';
 import { openCheckpoint, Runtime } from '../../src/binding/index.js';
