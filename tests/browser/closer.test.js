@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { addressOf, openChecked, settledBadge, startPage } from '../helpers/browser.js';
+import { addressOf, eventually, openChecked, settledBadge, startPage } from '../helpers/browser.js';
 
 const expected = JSON.parse(readFileSync(new URL('./expected.json', import.meta.url), 'utf8'));
 /** The page shows three digits, and two of a share. */
@@ -218,19 +218,17 @@ test('a unit is copied as JSON with all its numbers', async () => {
 test('counting the first token changes the layer\u2019s figures and is part of the link', async () => {
   const { tab } = await opened('#v=1&l=11&p=english&t=3');
   const cell = tab.locator('[data-measure="spread"] td >> nth=1');
-  await cell.waitFor();
-  const before = await cell.textContent();
+  // The measures come after the badge has settled: until then the cell holds an ellipsis.
+  const figure = async () => {
+    await cell.filter({ hasText: /\d/ }).waitFor();
+    return String(await cell.textContent());
+  };
+  const before = await figure();
   await tab.check('#include-first');
-  await tab.waitForFunction(
-    (old) => document.querySelector('[data-measure="spread"] td:last-child')?.textContent !== old,
-    before,
-  );
+  await eventually(async () => assert.notEqual(await figure(), before));
   assert.match(await addressOf(tab), /first=1/);
   await tab.goBack();
-  await tab.waitForFunction(
-    (old) => document.querySelector('[data-measure="spread"] td:last-child')?.textContent === old,
-    before,
-  );
+  await eventually(async () => assert.equal(await figure(), before));
   await tab.context().close();
 });
 
