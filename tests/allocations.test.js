@@ -12,6 +12,8 @@ const collect = /** @type {() => void} */ (runInNewContext('gc'));
 const CALLS = 10_000;
 /** What the engine may keep for itself, such as optimised code: less than 7 bytes a call. */
 const ENGINE_BYTES = 64 * 1024;
+/** What calls leave behind they leave behind each time; what the engine compiles, it compiles once, and when it has time. */
+const MOST_TRIES = 5;
 
 function heapBytes() {
   collect();
@@ -34,9 +36,12 @@ for (const dtype of /** @type {const} */ (['float32', 'bfloat16', 'float16', 'q8
     run(CALLS); // until the engine has compiled what it compiles
     const used = runtime.bytesUsed;
     const memory = runtime.memory.buffer.byteLength;
-    const before = heapBytes();
-    run(CALLS);
-    const grown = heapBytes() - before;
+    let grown = Number.POSITIVE_INFINITY;
+    for (let tried = 0; tried < MOST_TRIES && grown > ENGINE_BYTES; tried++) {
+      const before = heapBytes();
+      run(CALLS);
+      grown = heapBytes() - before;
+    }
     assert.equal(runtime.bytesUsed, used);
     assert.equal(runtime.memory.buffer.byteLength, memory);
     assert.ok(grown <= ENGINE_BYTES, `the heap is ${grown} bytes larger`);

@@ -57,6 +57,8 @@ export class FaultServer {
   constructor(files) {
     for (const [path, content] of Object.entries(files)) this.files.set(path, Buffer.from(content));
     this.#server = createServer((request, response) => this.#handle(request, response));
+    // A machine that is held up for longer would close a connection just when a request is on its way.
+    this.#server.keepAliveTimeout = 0;
     this.#server.on('connection', (socket) => {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));
