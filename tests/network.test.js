@@ -336,6 +336,18 @@ test('401 with and without a token, 403 and 404 are told apart in words', async 
   assert.match(await words(404), /404: there is no such file/);
 });
 
+test('a failure that a browser does not explain names all that it may be, a missing file among them', async () => {
+  const fetch = async () => {
+    throw new TypeError('Failed to fetch');
+  };
+  const error = await failure(open({ fetch }));
+  assert.equal(error.code, 'ERR_HTTP');
+  assert.match(
+    error.message,
+    /no answer \(Failed to fetch\).*server up.*file there.*CORS.*5 attempts/,
+  );
+});
+
 test('416 for a range that the file has is told as that, not as an empty answer', async () => {
   const refuse = (
     /** @type {import('./helpers/fault-server.js').Exchange} */ { response, file },

@@ -48,7 +48,7 @@ export const loadText = {
     unreachable:
       'There was no answer from this address. Check that it is right and that the server is up, or download the file and drop it here.',
     noCors:
-      'The server is there, but it does not let pages of other sites read from it (no CORS header). Download the file and drop it here, or use a huggingface.co address.',
+      'The server is there, but it does not let pages of other sites read its answer (no CORS header); the answer may be that there is no such file. Check the address. If it is right, download the file and drop it here, or use a huggingface.co address.',
     offline:
       'You are offline. Connect and try again, or drop a file from this computer: that needs no network.',
     unauthorised:

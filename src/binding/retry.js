@@ -66,7 +66,7 @@ export function networkFailure(cause, status) {
   const words = wordsOf(cause);
   return new PassingFailure(
     status === undefined
-      ? `no answer (${words}); is the server up, and may this page read from it (CORS)?`
+      ? `no answer (${words}); is the server up, the file there, and may this page read it (CORS)?`
       : `the answer broke off (${words})`,
     { status, cause },
   );
