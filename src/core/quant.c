@@ -206,7 +206,8 @@ double block_decode(const unsigned char *block, int32_t dtype, int32_t column, i
 
 /* Whether v_dot_quads takes an unsigned byte whole, which the processor decides. */
 static int dots_all_bytes(void) {
-    const vbytes ends = {-128, -128, -128, -128, 127, 127, 127, 127};
+    /* volatile: no compiler may answer for the processor (binaryen 120 tries to, and breaks off). */
+    static const volatile vbytes ends = {-128, -128, -128, -128, 127, 127, 127, 127};
     const vmask sums = v_dot_quads(ends, (vunsigned_bytes)(vmask){-1, -1, -1, -1}, (vmask){0});
     return sums[0] == 4 * -128 * 255 && sums[1] == 4 * 127 * 255;
 }
