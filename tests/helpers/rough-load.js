@@ -6,6 +6,7 @@ import { streamTensors } from '../../src/binding/checkpoint.js';
 import { GatedMLPError, openCheckpoint, Runtime } from '../../src/binding/index.js';
 import { FaultServer } from './fault-server.js';
 import { makeSafetensors, pattern } from './make-safetensors.js';
+import { startOtherwise } from './timers.js';
 
 /** @typedef {import('./faults.js').Outcome} Outcome */
 /** @typedef {import('./fault-server.js').Fault} Fault */
@@ -24,31 +25,25 @@ const TENSORS = {
 };
 
 /**
- * Lets the timer of SHORT_PATIENCE count turns in which nothing came, not time: what holds this process up holds the server up
- * as well, and is not taken for its silence. Gives back what ends that.
+ * Counts turns in which nothing came, not time: what holds this process up holds the server up as well, and is not taken for its
+ * silence.
+ * @param {() => void} onSilence
+ * @param {typeof globalThis.setTimeout} setTimeout
  */
-function countSilentTurns() {
-  const { setTimeout } = globalThis;
-  /** @param {[callback: () => void, milliseconds?: number]} timer any more go through as they are */
-  const counting = (...timer) => {
-    const [onSilence, milliseconds] = timer;
-    if (milliseconds !== SHORT_PATIENCE.idleTimeout) return setTimeout(...timer);
-    let left = MOST_SILENT_TURNS;
-    const turns = setTimeout(() => {
-      left -= 1;
-      if (left > 0) turns.refresh();
-      else onSilence();
-    }, TURN_MILLISECONDS);
-    return turns;
-  };
-  Object.assign(globalThis, { setTimeout: counting });
-  return () => void Object.assign(globalThis, { setTimeout });
+function countSilentTurns(onSilence, setTimeout) {
+  let left = MOST_SILENT_TURNS;
+  const turns = setTimeout(() => {
+    left -= 1;
+    if (left > 0) turns.refresh();
+    else onSilence();
+  }, TURN_MILLISECONDS);
+  return turns;
 }
 
 export class RoughLoad {
   server;
   #runtime;
-  #countTime = countSilentTurns();
+  #countTime = startOtherwise(SHORT_PATIENCE.idleTimeout, countSilentTurns);
 
   static async start() {
     const file = makeSafetensors(
