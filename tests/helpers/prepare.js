@@ -74,7 +74,10 @@ const steps = {
 
 /** @param {string} folder of a package-lock.json */
 function installModules(folder) {
-  if (!modulesAreCurrent(folder)) run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: folder });
+  if (!modulesAreCurrent(folder)) {
+    const args = ['ci', '--no-audit', '--no-fund', '--fetch-retries=5'];
+    run('npm', args, { cwd: folder });
+  }
 }
 
 /** Whether every package that the lockfile demands on this platform is installed in that version. @param {string} folder */

@@ -2,9 +2,14 @@
 // Used by prepare.js and by tests that start a compiler or a browser; nothing that is shipped imports it.
 
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { accessSync, constants, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** A folder in which programs may be run: those for temporary files forbid it on some machines. */
+const BUILD = fileURLToPath(new URL('../../build/', import.meta.url));
+/** Another program may be installing at the same time, and a mirror may be slow or out of reach for a moment. */
+const PATIENT = ['-q', '-o', 'DPkg::Lock::Timeout=600', '-o', 'Acquire::Retries=5'];
 
 /**
  * Runs a program with its output on this terminal. The error that it ended badly has its `status`.
@@ -65,7 +70,8 @@ export function findSanitizingCompilers() {
 
 /** @param {string} compiler */
 function canSanitize(compiler) {
-  const folder = mkdtempSync(join(tmpdir(), 'gated-mlp-'));
+  mkdirSync(BUILD, { recursive: true });
+  const folder = mkdtempSync(join(BUILD, 'probe-'));
   try {
     const source = join(folder, 'probe.c');
     const program = join(folder, 'probe');
@@ -94,7 +100,7 @@ export function aptInstall(packages, purpose) {
   const [program, before] = root ? [apt, []] : ['sudo', ['-n', apt]];
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   const aptGet = (/** @type {string[]} */ args) =>
-    spawnSync(program, [...before, ...args, '-q', '-o', 'DPkg::Lock::Timeout=600'], {
+    spawnSync(program, [...before, ...PATIENT, ...args], {
       encoding: 'utf8',
       env,
       maxBuffer: 64 << 20,
