@@ -7,6 +7,7 @@ import { colouringKey, colouringOf } from './colouring.js';
 import { onSchemeChange, readPalette } from './colours.js';
 import { EmbeddedComputing } from './embedded-computing.js';
 import { EmbeddedFrame } from './embedded-frame.js';
+import { Frames } from './frames.js';
 import { GradientField } from './gradient-field.js';
 import { Heatmap } from './heatmap.js';
 import { errorInWords } from './load-errors.js';
@@ -44,7 +45,10 @@ export class EmbeddedMap {
   #loads = 0;
   /** The layer on show is the one that is computed with. */
   #isSettled = false;
-  #drawing = 0;
+  #frames = new Frames(
+    () => this.#draw(),
+    (error) => this.#fail(error),
+  );
   #palette;
   /** @type {import('./colouring.js').Colouring | null} */
   #colouring = null;
@@ -102,7 +106,7 @@ export class EmbeddedMap {
   end() {
     this.#loads++;
     this.#ended.abort();
-    cancelAnimationFrame(this.#drawing);
+    this.#frames.end();
     this.#computing.end();
     this.#frame.end();
   }
@@ -142,6 +146,7 @@ export class EmbeddedMap {
       this.#receive(numbersOfTrace(trace, this.#pieces(), about));
       const { layer, prompt } = this.#state;
       const { state, words } = verdict(await client.request('verify', { layer, prompt }));
+      await this.#frames.drawn();
       if (load === this.#loads) this.#frame.badge(state, words);
       await this.#askCost();
     } catch (error) {
@@ -170,8 +175,9 @@ export class EmbeddedMap {
   /** What dropping the closed gates costs, and what those closed by hand do. */
   async #askCost() {
     const numbers = this.#numbers;
-    if (numbers === null || numbers.up === null) return;
-    const asked = this.#state;
+    // While another layer is on its way the computing may have it already.
+    if (!this.#isSettled || numbers === null || numbers.up === null) return;
+    const [asked, load] = [this.#state, this.#loads];
     const { token, tau, closed } = within(asked, numbers.tokens, numbers.dFf);
     const { client } = this.#computing;
     const holds = closed.map((unit) => ({ unit, value: 0 }));
@@ -179,9 +185,9 @@ export class EmbeddedMap {
     const byHand =
       holds.length === 0 ? null : await client.request('hold', { token, set: null, tau, holds });
     const now = this.#state;
-    const isCurrent =
+    const isSame =
       now.token === asked.token && now.tau === asked.tau && now.closed === asked.closed;
-    if (isCurrent) this.#frame.results(cost.relative, closed.length, byHand);
+    if (isSame && load === this.#loads) this.#frame.results(cost.relative, closed.length, byHand);
     this.#schedule();
   }
 
@@ -225,11 +231,7 @@ export class EmbeddedMap {
   }
 
   #schedule() {
-    if (this.#drawing !== 0 || this.#ended.signal.aborted) return;
-    this.#drawing = requestAnimationFrame(() => {
-      this.#drawing = 0;
-      this.#draw();
-    });
+    if (!this.#ended.signal.aborted) this.#frames.schedule();
   }
 
   #draw() {

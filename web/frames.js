@@ -1,9 +1,11 @@
-// One drawing a frame, however often it is asked for; or at once, for paper does not wait.
+// One drawing a frame, however often it is asked for; or at once, for paper does not wait. Says when what was asked for is drawn.
 
 export class Frames {
   #draw;
   #failed;
   #frame = 0;
+  /** Called after the next drawing. @type {(() => void)[]} */
+  #waiting = [];
 
   /**
    * @param {() => void} draw
@@ -19,6 +21,12 @@ export class Frames {
     this.#frame = requestAnimationFrame(() => this.settle());
   }
 
+  /** Resolves when nothing that was asked for waits to be drawn. @returns {Promise<void>} */
+  drawn() {
+    if (this.#frame === 0) return Promise.resolve();
+    return new Promise((done) => this.#waiting.push(done));
+  }
+
   settle() {
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
@@ -27,6 +35,14 @@ export class Frames {
     } catch (error) {
       this.#failed(error);
       throw error;
+    } finally {
+      for (const done of this.#waiting.splice(0)) done();
     }
+  }
+
+  /** What is asked for is not drawn any more. */
+  end() {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
   }
 }

@@ -136,15 +136,20 @@ class Page {
 
   /** @param {import('./load-dialog.js').ForeignLayer} layer */
   async #showForeign(layer) {
-    const [before, asked] = [this.#subject.foreign, this.#asked];
+    const [before, asked, numbers] = [this.#subject.foreign, this.#asked, this.#numbers];
+    const load = this.#loads + 1;
     this.#subject.foreign = layer;
     try {
       const fresh = { token: 0, unit: null, versus: null, tour: null, ...NOTHING_HELD };
       const place = this.#awaited?.module === layer.link.module ? this.#awaited : fresh;
       await this.#run(this.#source(), { ...place, ...layer.link });
     } catch (error) {
-      [this.#subject.foreign, this.#asked] = [before, asked];
-      if (this.#numbers?.up) document.body.dataset.status = 'ready';
+      if (load === this.#loads) {
+        [this.#subject.foreign, this.#asked] = [before, asked];
+        // The first of its rows may have come.
+        if (numbers !== null) this.#receive(numbers);
+        if (numbers?.up) document.body.dataset.status = 'ready';
+      }
       throw error;
     }
     this.#awaited = null;
@@ -157,9 +162,11 @@ class Page {
     try {
       await this.#run(this.#source(), {});
     } catch (error) {
-      // Something else is loaded now, or the dialog has ended it by opening a model, and may be closed without one.
+      // Something else is loaded now.
+      if (load !== this.#loads) return;
+      // The dialog has ended it by opening a model, and may be closed without one.
       if (/** @type {Error} */ (error).name === 'AbortError') {
-        if (load === this.#loads) this.#asked = '';
+        this.#asked = '';
         return;
       }
       if (this.#numbers?.up) document.body.dataset.status = 'ready';
@@ -200,7 +207,11 @@ class Page {
     document.body.dataset.status = 'ready';
     this.#badge.show('pending', text.badge.running);
     const { state, words } = await sealOf(this.#client, source, trace);
-    if (load === this.#loads) this.#badge.show(state, words);
+    // It speaks of what can be seen.
+    await this.#frames.drawn();
+    if (load !== this.#loads) return;
+    this.#views.flush();
+    this.#badge.show(state, words);
   }
 
   /** @param {number} tokens */

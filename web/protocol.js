@@ -133,6 +133,8 @@ export class WorkerClient {
   #nextId = 1;
   /** @type {Map<number, { resolve: (value: any) => void, reject: (error: Error) => void }>} */
   #pending = new Map();
+  /** The newest request of each name. @type {Map<keyof Requests, number>} */
+  #newest = new Map();
   /** @type {{ [K in keyof Events]?: (message: Events[K]) => void }} */
   #listeners = {};
 
@@ -154,6 +156,7 @@ export class WorkerClient {
    */
   request(name, payload) {
     const id = this.#nextId++;
+    this.#newest.set(name, id);
     return new Promise((resolve, reject) => {
       this.#pending.set(id, { resolve, reject });
       this.#worker.postMessage({ id, name, payload });
@@ -172,7 +175,9 @@ export class WorkerClient {
   /** @param {{ id: number, result?: unknown, error?: WireError, event?: keyof Events, message?: any }} data */
   #receive(data) {
     if (data.event !== undefined) {
-      this.#listeners[data.event]?.(data.message);
+      // What is on the way of a request in whose place another was made is of something that nobody waits for.
+      const isWanted = [...this.#newest.values()].includes(data.id);
+      if (isWanted) this.#listeners[data.event]?.(data.message);
       return;
     }
     const waiting = this.#pending.get(data.id);
@@ -227,10 +232,11 @@ export function serveRequests(
   handlers,
   scope = /** @type {Wire} */ (/** @type {unknown} */ (globalThis)),
 ) {
-  /** @type {Emit} */
-  const emit = (event, message, transfer = []) => scope.postMessage({ event, message }, transfer);
   scope.addEventListener('message', async ({ data }) => {
     const { id, name, payload } = data;
+    /** @type {Emit} */
+    const emit = (event, message, transfer = []) =>
+      scope.postMessage({ id, event, message }, transfer);
     try {
       const handler = handlers[/** @type {keyof Requests} */ (name)];
       if (handler === undefined) throw new Error(`nobody answers ${name}`);

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
-import { openTab, servePage, settledBadge, startPage } from '../helpers/browser.js';
+import { eventually, openTab, servePage, settledBadge, startPage } from '../helpers/browser.js';
 import { pressLoad } from '../helpers/load-dialog.js';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -105,15 +105,17 @@ test('a link to a loaded model, before the reader agrees: axe finds nothing', as
 });
 
 test('while the layer is loading: axe finds nothing', async () => {
+  let asked = 0;
   const held = await servePage({
-    before: ({ url = '', headers }) =>
-      url.includes('layer24') && !headers.range?.startsWith('bytes=0-')
-        ? new Promise(() => {})
-        : undefined,
+    before: ({ url = '', headers }) => {
+      if (!url.includes('layer24') || headers.range?.startsWith('bytes=0-')) return;
+      asked++;
+      return new Promise(() => {});
+    },
   });
   const { tab } = await openTab(browser);
   await tab.goto(held.page);
-  await tab.waitForTimeout(1000);
+  await eventually(async () => assert.ok(asked > 0));
   assert.equal(await tab.locator('#badge').getAttribute('data-state'), 'pending');
   assert.deepEqual(await violations(tab), []);
   await tab.context().close();

@@ -171,6 +171,8 @@ test('a g that is dragged is one step of undo', async () => {
 
 test('a g that is dragged twice is two steps of undo', async () => {
   const { tab } = await opened('');
+  // What stands above the slider must have come, or the slider moves from under the pointer.
+  await tab.locator('#effect').filter({ hasText: '%' }).waitFor();
   const slider = tab.locator('#what-if');
   const drag = async (/** @type {number[]} */ shares) => {
     // What the page says of the drag before has moved the slider.

@@ -124,11 +124,14 @@ for (const place of expected) {
         near(shown, unit[i], SHOWN, `${direction} ${'hug'[i]}`);
       });
       for (const [stage, parts] of Object.entries(sums)) {
-        const shares = await tab.locator(`[data-stage="${stage}"] .stage-shares`).textContent();
-        const figures = (shares ?? '').split(', ').map((part) => part.split(' ')[1]);
         const whole = parts.reduce((/** @type {number} */ p, /** @type {number} */ q) => p + q, 0);
-        parts.forEach((/** @type {number} */ part, /** @type {number} */ i) => {
-          near(figures[i], (100 * part) / whole, SHOWN_SHARE, `${direction} ${stage} ${i}`);
+        // The shares are drawn after the line, and until then those of another direction may stand there.
+        await eventually(async () => {
+          const shares = await tab.locator(`[data-stage="${stage}"] .stage-shares`).textContent();
+          const figures = (shares ?? '').split(', ').map((part) => part.split(' ')[1]);
+          parts.forEach((/** @type {number} */ part, /** @type {number} */ i) => {
+            near(figures[i], (100 * part) / whole, SHOWN_SHARE, `${direction} ${stage} ${i}`);
+          });
         });
       }
     }
@@ -173,7 +176,7 @@ test('a second pin compares two gates; Escape first ends the comparison, then th
   const { tab, complaints } = await opened('');
   await tab.locator('#compare-keep').click();
   assert.match(await addressOf(tab), /vs=41\.1005/);
-  assert.equal(await tab.locator('#compare-keep').textContent(), 'Kept: now pin another gate');
+  await tab.locator('#compare-keep').filter({ hasText: 'Kept: now pin another gate' }).waitFor();
   await tab.fill('#unit-box', '276');
   await tab.locator('#unit-box').blur();
   const cells = tab.locator('#compare [data-row="c"] td');

@@ -61,7 +61,7 @@ async function opened(body, path = '/page') {
 /** @param {Page} tab @param {number} [index] */
 async function settled(tab, index = 0) {
   const badge = tab.locator('gate-map').nth(index).locator('.badge[data-state="ok"]');
-  await badge.waitFor({ timeout: 60_000 });
+  await badge.waitFor();
   return String(await badge.textContent());
 }
 
@@ -149,11 +149,17 @@ test('attributes, a hash and keys change what is shown, and it tells so', async 
   assert.deepEqual(await legend(tab), countsOf(expected[2]));
   await tab.evaluate(() => {
     const told = /** @type {string[]} */ ([]);
-    Object.assign(document, { told });
+    const said = /** @type {string[]} */ ([]);
+    Object.assign(document, { told, said });
     document.addEventListener('gate-map-change', (event) => {
       told.push(/** @type {CustomEvent} */ (event).detail.hash);
     });
     const map = /** @type {HTMLElement} */ (document.querySelector('gate-map'));
+    const sentence = /** @type {Node} */ (map.shadowRoot?.querySelector('.sentence'));
+    new MutationObserver(() => said.push(String(sentence.textContent))).observe(sentence, {
+      childList: true,
+      characterData: true,
+    });
     map.setAttribute('layer', '5');
     map.setAttribute('prompt', 'code');
     map.setAttribute('token', '10');
@@ -161,6 +167,13 @@ test('attributes, a hash and keys change what is shown, and it tells so', async 
   });
   await eventually(async () => assert.deepEqual(await legend(tab), countsOf(expected[1])));
   await settled(tab);
+  // What dropping the closed gates costs is never told of the layer before under the name of this one.
+  const cost = `output by ${(100 * expected[1].sets.closed).toPrecision(2)}`;
+  await tab.locator('gate-map .sentence').filter({ hasText: cost }).waitFor();
+  const said = await tab.evaluate(() => /** @type {any} */ (document).said);
+  for (const words of said.filter((/** @type {string} */ line) => line.includes('layer 5, '))) {
+    assert.match(words, new RegExp(`output by \u2026|${cost}`));
+  }
   await tab.locator('gate-map .cell-grid').focus();
   for (const key of ['Home', 'ArrowRight', 'ArrowRight', 'Enter']) {
     await tab.keyboard.press(key);
@@ -197,8 +210,10 @@ test('a token, unit or gate that the text or the layer does not have is the last
     .locator('gate-map .by-hand')
     .filter({ hasText: /^One gate closed: the output moved by [\d.]+/ })
     .waitFor();
-  const sentence = String(await tab.locator('gate-map .sentence').textContent());
-  assert.match(sentence, /layer 24, token 44 .*output by [\d.]+/s);
+  await tab
+    .locator('gate-map .sentence')
+    .filter({ hasText: /layer 24, token 44 .*output by [\d.]+/s })
+    .waitFor();
   await settled(tab);
   assert.deepEqual(complaints, []);
   await tab.context().close();

@@ -1,5 +1,5 @@
 // Back from a model of the reader's own to the shipped ones: whichever way is taken, the numbers belong to the name above
-// them, and what the page holds fits what it shows. Expected counts are Python's (make_expected.py).
+// them, and what the page holds and says fits what it shows. Expected counts are Python's (make_expected.py).
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -97,6 +97,63 @@ test('the name goes with the numbers while others are on their way', async () =>
   release();
   await isShippedAgain(tab);
   assert.equal(await tab.locator('#layer-value').textContent(), '5');
+  await tab.context().close();
+});
+
+/**
+ * Lets the page draw only when it may, and counts the outputs that were checked.
+ * @param {Page} tab
+ */
+async function holdFrames(tab) {
+  await tab.addInitScript(() => {
+    /** @type {FrameRequestCallback[]} */
+    const held = [];
+    const page = { isHeld: false, checks: 0, let: () => {} };
+    const ask = window.requestAnimationFrame.bind(window);
+    window.requestAnimationFrame = (draw) => (page.isHeld ? held.push(draw) : ask(draw));
+    page.let = () => {
+      page.isHeld = false;
+      for (const draw of held.splice(0)) ask(draw);
+    };
+    const add = Worker.prototype.addEventListener;
+    Worker.prototype.addEventListener = function (
+      /** @type {string} */ type,
+      /** @type {any} */ listener,
+    ) {
+      const counted = (/** @type {MessageEvent} */ event) => {
+        listener(event);
+        if (event.data.result?.worst !== undefined) page.checks++;
+      };
+      add.call(this, type, type === 'message' ? counted : listener);
+    };
+    Object.assign(window, { frames: page });
+  });
+  return (/** @type {'hold' | 'let' | 'checks'} */ what) =>
+    tab.evaluate((name) => {
+      const page = /** @type {any} */ (window).frames;
+      if (name === 'hold') page.isHeld = true;
+      if (name === 'let') page.let();
+      return page.checks;
+    }, what);
+}
+
+test('the seal is set on what can be seen: not before it is drawn', async () => {
+  const { tab, complaints } = await openTab(browser);
+  const frames = await holdFrames(tab);
+  await tab.goto(site.page);
+  await checked(tab, 'all 45 tokens');
+  await frames('hold');
+  await tab.selectOption('#layer-select', '5');
+  await eventually(async () => assert.equal(await frames('checks'), 2));
+  const seen = await Promise.all([
+    tab.locator('#badge').getAttribute('data-state'),
+    tab.locator('#layer-value').textContent(),
+  ]);
+  assert.deepEqual(seen, ['pending', '24']);
+  await frames('let');
+  await checked(tab, 'all 45 tokens');
+  assert.equal(await tab.locator('#layer-value').textContent(), '5');
+  assert.deepEqual(complaints, []);
   await tab.context().close();
 });
 

@@ -94,6 +94,6 @@ test('the card says where it is, and Tab leads from it into the page', async () 
   await tab.keyboard.press('Shift+Tab');
   await tab.keyboard.press('Escape');
   await tab.locator('#tour-start:focus').waitFor();
-  assert.equal(await tab.locator('#tour').isVisible(), false);
+  await tab.locator('#tour').waitFor({ state: 'hidden' });
   await tab.context().close();
 });

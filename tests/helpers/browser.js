@@ -12,6 +12,8 @@ import { createPageServer, listen } from '../../web/serve.js';
 import { findBrowser } from './tools.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** How long a page may take to do anything before it counts as hung, ms: nothing is said of how fast a machine is. */
+const PATIENCE = 120_000;
 const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -27,7 +29,7 @@ export function launchBrowser() {
   if (executablePath === null) {
     throw new Error('No Chromium on PATH: run `node tests/helpers/prepare.js browser`.');
   }
-  return chromium.launch({ executablePath, headless: true, args: FLAGS });
+  return chromium.launch({ executablePath, headless: true, args: FLAGS, timeout: PATIENCE });
 }
 
 /** A browser and the served page for a test file: both are closed after its last test. */
@@ -49,6 +51,8 @@ export async function startPage() {
  */
 export async function servePage({ root = ROOT, before } = {}) {
   const server = createPageServer({ root });
+  // A machine that is held up for longer would close a connection just when a request is on its way.
+  server.keepAliveTimeout = 0;
   const [answer] = /** @type {((request: unknown, response: unknown) => void)[]} */ (
     server.listeners('request')
   );
@@ -100,6 +104,7 @@ export function alterableRepository(files) {
  */
 export async function openTab(browser, options = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 720 }, ...options });
+  context.setDefaultTimeout(PATIENCE);
   const tab = await context.newPage();
   /** @type {string[]} */
   const complaints = [];
@@ -117,7 +122,7 @@ export async function openTab(browser, options = {}) {
  */
 export async function settledBadge(tab) {
   const badge = tab.locator('#badge:not([data-state="pending"])');
-  await badge.waitFor({ timeout: 60_000 });
+  await badge.waitFor();
   const state = String(await badge.getAttribute('data-state'));
   return { state, words: String(await badge.textContent()) };
 }
@@ -131,17 +136,18 @@ export async function settledBadge(tab) {
 export async function openChecked(browser, address, options) {
   const { tab, complaints } = await openTab(browser, options);
   await tab.goto(address);
-  assert.equal((await settledBadge(tab)).state, 'ok');
+  const { state, words } = await settledBadge(tab);
+  assert.equal(state, 'ok', words);
   return { tab, complaints };
 }
 
 /**
- * Repeats a check until it passes: the page answers when it has computed, however busy the machine is. What it says after
- * 20 seconds counts.
+ * Repeats a check until it passes: the page answers when it has computed, however busy the machine is. What it says when
+ * patience is over counts.
  * @param {() => Promise<void>} check
  */
 export async function eventually(check) {
-  const end = Date.now() + 20_000;
+  const end = Date.now() + PATIENCE;
   for (;;) {
     try {
       await check();

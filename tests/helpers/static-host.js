@@ -49,6 +49,8 @@ export async function startStaticHost(folder, always = {}) {
     response.setHeader('content-length', body.length);
     response.writeHead(status, answer).end(body);
   });
+  // A machine that is held up for longer would close a connection just when a request is on its way.
+  server.keepAliveTimeout = 0;
   host.address = (await listen(server, 0)).replace(/\/$/, PREFIX);
   host.close = () => {
     server.closeAllConnections();
