@@ -5,6 +5,7 @@
 //   --quick         the cases that tell most, within three minutes
 //   --relaxed       in a Node with relaxed SIMD, where this one needs a flag for it
 //   --browser       in Chromium
+//   --wllama        in Chromium, a whole model by wllama, beside ours on one of its layers, and nothing else
 //   --threads N     ours and the peers that have threads with N of them, ours with 1 as well; by the wall clock
 //   --json          the measurements and verdicts as JSON
 //   --only A,B      only contestants whose name holds A or B (without peers there are no ratios)
@@ -19,6 +20,7 @@ import { clockKind } from './clock.js';
 import { caseText } from './report.js';
 import { bestVariant, PLANS, runSuite } from './suite.js';
 import { verdicts, verdictText } from './verdicts.js';
+import { wholeModelText } from './whole-model/report.js';
 
 /** @typedef {import('./report.js').Case} Case */
 
@@ -30,6 +32,7 @@ const { values: options } = parseArgs({
     quick: { type: 'boolean', default: false },
     relaxed: { type: 'boolean', default: false },
     browser: { type: 'boolean', default: false },
+    wllama: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
     threads: { type: 'string', default: '1' },
@@ -40,6 +43,7 @@ const { values: options } = parseArgs({
 
 const elsewhere = options.relaxed && !options.browser && bestVariant() !== 'relaxed';
 if (elsewhere) process.exitCode = inRelaxedEngine();
+else if (options.wllama) await benchWholeModel();
 else await bench();
 
 /** Runs this program again in a newer Node where one is installed, else under this one's flag. Returns its exit status. */
@@ -78,6 +82,13 @@ async function bench() {
   say(`${about.variant}, against every peer that this engine runs\n${verdictText(judged)}`);
   for (const what of missing) say(`MISSING from this build: ${what}.`);
   if (options.json) console.log(JSON.stringify({ ...about, machine, cases, verdicts: judged }));
+}
+
+async function benchWholeModel() {
+  const { measureWholeModel } = await import('./whole-model/run.js');
+  const measured = { ...(await measureWholeModel()), machine };
+  say(wholeModelText(measured));
+  if (options.json) console.log(JSON.stringify(measured));
 }
 
 /**

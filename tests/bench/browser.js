@@ -26,6 +26,29 @@ const TYPES = {
  * @param {import('./suite.js').Listener} listener
  */
 export async function runInBrowser(plan, only, listener) {
+  await withPage(async ({ page, modules, engine, about }) => {
+    await page.exposeFunction('missing', listener.missing);
+    await page.exposeFunction('measured', listener.measured);
+    listener.started(engine, about.variant, about.clock);
+    await page.evaluate(`runBench(${JSON.stringify({ plan, modules, only })})`);
+  });
+}
+
+/**
+ * @typedef {object} Opened
+ * @property {import('playwright-core').Page} page in which page.js runs
+ * @property {string} origin of the repository's files
+ * @property {string} modules URL of the folder in which the peers are installed
+ * @property {string} engine
+ * @property {{ variant: 'simd128' | 'relaxed', clock: string }} about
+ */
+
+/**
+ * Server, browser and page for as long as the work takes.
+ * @template T
+ * @param {(opened: Opened) => Promise<T>} work
+ */
+export async function withPage(work) {
   const executablePath = findBrowser();
   if (executablePath === null) throw new Error('There is no Chromium here; CHROMIUM names one.');
   const server = await serve(await bundle());
@@ -33,14 +56,14 @@ export async function runInBrowser(plan, only, listener) {
   try {
     const page = await browser.newPage();
     page.on('pageerror', (error) => console.error(error));
-    await page.exposeFunction('missing', listener.missing);
-    await page.exposeFunction('measured', listener.measured);
-    await page.goto(`${server.origin}${PAGE}`);
-    const { variant, clock, isolated } = await page.evaluate('about()');
-    if (!isolated) throw new Error('The page is not cross-origin isolated: its clock is coarse.');
-    listener.started(`Chromium ${browser.version()}`, variant, clock);
-    const options = { plan, modules: `${server.origin}${MODULES}`, only };
-    await page.evaluate(`runBench(${JSON.stringify(options)})`);
+    const { origin } = server;
+    await page.goto(`${origin}${PAGE}`);
+    const about = await page.evaluate('about()');
+    if (!about.isolated) {
+      throw new Error('The page is not cross-origin isolated: its clock is coarse.');
+    }
+    const engine = `Chromium ${browser.version()}`;
+    return await work({ page, origin, modules: `${origin}${MODULES}`, engine, about });
   } finally {
     await browser.close();
     server.close();

@@ -2,6 +2,7 @@
 
 import { clockKind } from './clock.js';
 import { bestVariant, runSuite } from './suite.js';
+import { runWholeModels } from './whole-model/wllama.js';
 
 Object.assign(globalThis, {
   about: () => ({ variant: bestVariant(), clock: clockKind(), isolated: crossOriginIsolated }),
@@ -10,4 +11,6 @@ Object.assign(globalThis, {
     const { missing, measured } = /** @type {any} */ (globalThis);
     for await (const one of runSuite(plan, modules, only, missing)) await measured(one);
   },
+  /** @param {import('./whole-model/wllama.js').Job} job */
+  runWholeModels: (job) => runWholeModels(job, /** @type {any} */ (globalThis).checkAnswer),
 });

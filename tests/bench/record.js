@@ -18,8 +18,10 @@ import {
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { resultsText } from './results.js';
+import { wholeModelSection } from './whole-model/report.js';
 
 /** @typedef {import('./results.js').Run} Run */
+/** @typedef {import('./whole-model/report.js').Measured} Measured */
 
 const TWO_THREADS = ['--threads', '2', '--only', 'gated-mlp bfloat16,LiteRT f32'];
 /** Those with two threads come last in a turn: they are the shortest and the least steady. */
@@ -30,6 +32,8 @@ const ENGINES = [
   { title: 'Node, simd128, two threads', key: 'node-threads', args: TWO_THREADS },
   { title: 'Chromium, two threads', key: 'page-threads', args: ['--browser', ...TWO_THREADS] },
 ];
+/** Held against no target, and so last of all. */
+const WHOLE_MODEL = { key: 'whole-model', args: ['--browser', '--wllama'] };
 const MODULES = [
   'gated-mlp',
   'gated-mlp-relaxed',
@@ -56,13 +60,21 @@ let failed = false;
 for (let turn = 1; turn <= Number(options.runs); turn++) {
   for (const { key, args } of ENGINES) record(new URL(`${key}-${turn}.json`, folder), args);
 }
+for (let turn = 1; turn <= Number(options.runs); turn++) {
+  record(new URL(`${WHOLE_MODEL.key}-${turn}.json`, folder), WHOLE_MODEL.args);
+}
 const recorded = ENGINES.map(({ title, key, args }) => ({
   title,
   threads: args.includes('--threads') ? 2 : 1,
-  runs: runsOf(key),
+  runs: /** @type {Run[]} */ (runsOf(key)),
 }));
-writeFileSync(new URL('RESULTS.md', import.meta.url), resultsText(recorded, options.quick));
+const wholeModels = /** @type {Measured[]} */ (runsOf(WHOLE_MODEL.key));
+writeFileSync(
+  new URL('RESULTS.md', import.meta.url),
+  `${resultsText(recorded, options.quick)}${wholeModelSection(wholeModels)}`,
+);
 for (const { title, runs } of recorded) console.error(`${title}: ${runs.length} runs`);
+console.error(`A whole model: ${wholeModels.length} runs`);
 if (failed) process.exitCode = 1;
 
 /** What the modules are: results of other ones must not be mixed in. */
@@ -99,7 +111,7 @@ function record(file, args) {
   renameSync(whole, file);
 }
 
-/** @param {string} key @returns {Run[]} */
+/** What was recorded under a key. @param {string} key @returns {unknown[]} */
 function runsOf(key) {
   const names = readdirSync(folder).filter((name) => new RegExp(`^${key}-\\d+\\.json$`).test(name));
   return names.sort().map((name) => JSON.parse(readFileSync(new URL(name, folder), 'utf8')));

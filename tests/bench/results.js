@@ -21,7 +21,13 @@ import { countText, STATUS_TEXT, statusOf } from './verdicts.js';
  * @property {string[]} peers the best ones, where it is over those
  */
 
-const PEERS = ['onnxruntime-web', '@tensorflow/tfjs-backend-wasm', '@litertjs/core', '@jax-js/jax'];
+const PEERS = [
+  'onnxruntime-web',
+  '@tensorflow/tfjs-backend-wasm',
+  '@litertjs/core',
+  '@jax-js/jax',
+  '@wllama/wllama',
+];
 
 /** @param {Recorded[]} recorded @param {boolean} quick */
 export function resultsText(recorded, quick) {
