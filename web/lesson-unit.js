@@ -90,6 +90,8 @@ export class UnitBench {
     this.#veiled = veiled;
     for (const { key, field } of this.#fields) field.set(setting[key]);
     this.#act.value = setting.act;
+    // What is to be guessed is hidden at once, not when the module has answered.
+    if (veiled) this.node.classList.toggle('hides-curve', setting.hidesCurve === true);
     this.#latest.forget();
     this.#latest.want(setting);
   }
