@@ -1,11 +1,11 @@
 // What a group of tensors is: a gated MLP of which widths, activation and storage, and where each of its parameters lies
 // in the tensors; or why it must be refused. checkpoint.js lists and resolves MLPs through it; weights.js packs the parts.
 
-import { activationIn, configFor, expertCount, widthsOf } from './config.js';
-import { GatedMLPError } from './errors.js';
-import { MOST_SHARING, OTHER_FORMULAS, QUANTISED, VARIANTS } from './families.js';
+import { activationIn, configFor, expertCount } from './config.js';
+import { MOST_SHARING, VARIANTS } from './families.js';
 import { MOST_EXPERTS, partsOf, shapesOf } from './placement.js';
-import { biasName } from './scan.js';
+import { notFloats, notPlain, quantised, unsupported, widthError } from './refusal.js';
+import { biasName, nameIn } from './scan.js';
 
 /** @typedef {import('./scan.js').Group} Group */
 /** @typedef {import('./weights.js').Part} Part */
@@ -36,7 +36,7 @@ import { biasName } from './scan.js';
  * @property {import('./variant.js').Variant | null} variant what it computes besides the plain formula, or null
  * @property {string | null} refusal why it cannot be loaded, or null
  */
-/** @typedef {{ mlp: FoundMLP, error: GatedMLPError | null, parts: Part[], adapter: import('./adapters.js').Adapter | null }} Description */
+/** @typedef {{ mlp: FoundMLP, error: import('./errors.js').GatedMLPError | null, parts: Part[], adapter: import('./adapters.js').Adapter | null }} Description */
 
 /**
  * One description, or one for each expert of a stack, or for each layer that shares the block.
@@ -171,9 +171,6 @@ function describeOne(group, expert, contents, hints) {
   };
 }
 
-/** @param {Group} group @param {string} name of a tensor in its module */
-const nameIn = ({ module }, name) => (module === '' ? name : `${module}.${name}`);
-
 /** @param {string} name @param {Contents} contents */
 function bytesPerElement(name, { tensors }) {
   const { shape, byteLength } = /** @type {Tensor} */ (tensors.get(name));
@@ -223,101 +220,4 @@ export function orderOf({ orders }, types, module) {
       (o.types === null || o.types.some((t) => types.includes(t))) &&
       (!o.where || o.where.test(module)),
   );
-}
-
-/**
- * @param {string[]} vectors
- * @param {number} length
- * @param {Contents} contents
- */
-function notFloats(vectors, length, { tensors }) {
-  for (const name of vectors) {
-    const { dtype, shape } = tensors.get(name) ?? {};
-    if (String(shape) === String(length) && /^B?F\d/.test(String(dtype))) continue;
-    return unsupported(`${name} ${dtype} [${shape}]: not [${length}] of floats, or not there`);
-  }
-  return null;
-}
-
-/**
- * @param {Group} group
- * @param {Contents} contents
- */
-function quantised({ names, module }, { has, config }) {
-  const { quant_method = null } = Object(config?.quantization_config);
-  for (const name of Object.values(names)) {
-    const base = name.replace(/\.weight$/, '');
-    // Of a stack the matrix itself has the module's name: its scale is gate_up_proj_scale, gate_up_proj.absmax that of blocks.
-    const ends = (/** @type {string} */ mark) =>
-      base === name ? [`.${mark}`, `_${mark}`, mark.replace(/^weight/, '')] : [`.${mark}`];
-    const found = QUANTISED.find(
-      ({ marks, method }) =>
-        method === quant_method || marks.flatMap(ends).some((end) => has(base + end)),
-    );
-    if (found) {
-      return unsupported(`${module}: quantised weights, ${found.scheme}`);
-    }
-  }
-  return null;
-}
-
-/**
- * @param {Group} group
- * @param {Contents} contents
- * @param {string[]} types
- * @param {string[]} norms that are computed
- * @param {(typeof VARIANTS)[number] | undefined} other a family whose formula is another
- */
-function notPlain(group, { has }, types, norms, other) {
-  const { module, names, adapted } = group;
-  if (other) {
-    const words = `${module}: ${other.name} computes ${other.formula}: not the plain formula`;
-    return unsupported(words);
-  }
-  // Separate matrices have no adapters; they may be those of a great many experts.
-  const excuses = {
-    adapted: !names.gateUp || adapted,
-    configured: types.length > 0,
-    normed: norms.length > 0,
-  };
-  for (const { words, marks, unless } of OTHER_FORMULAS) {
-    if (unless && excuses[unless]) continue;
-    const mark = marks.find((name) => has(nameIn(group, name)));
-    if (!mark) continue;
-    return unsupported(`${module}: ${mark}, ${words}: not the plain formula`);
-  }
-  return null;
-}
-
-/**
- * Widths against the config, where it says anything about them.
- * @param {Group} group
- * @param {import('./placement.js').Shapes} shapes
- * @param {Contents} contents
- * @param {Record<string, unknown>} config
- * @param {string[]} types
- */
-function widthError({ module, expert }, { d, dFf }, { meta }, config, types) {
-  if (meta !== null && expert === null && (d !== meta.d || dFf !== meta.dFf)) {
-    const message = `${module}: by params.json (llama_ffn_dim) d is ${meta.d} and dFf ${meta.dFf}; by the tensors' shapes ${d} and ${dFf}`;
-    return new GatedMLPError('ERR_SHAPE', message);
-  }
-  const claims = widthsOf(config, types);
-  // Experts that every token goes through are often made as one of several times the width.
-  const shared = /expert|shared/.test(module);
-  const fits = claims.dFf.some((width) => width === dFf || (shared && dFf % width === 0));
-  for (const [what, value, allowed, fine] of /** @type {const} */ ([
-    ['d', d, claims.d, claims.d.includes(d)],
-    ['dFf', dFf, claims.dFf, fits],
-  ])) {
-    if (allowed.length === 0 || fine) continue;
-    const message = `${module}: ${what} is ${value} by the tensors' shapes and ${allowed.join(' or ')} by config.json`;
-    return new GatedMLPError('ERR_SHAPE', message);
-  }
-  return null;
-}
-
-/** @param {string} message */
-function unsupported(message) {
-  return new GatedMLPError('ERR_UNSUPPORTED', message);
 }

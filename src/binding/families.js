@@ -1,6 +1,7 @@
 // The table of families: which tensor names make a gated MLP, which half of a fused matrix is the gate, which way round it
-// is stored, and what must be refused by name. Facts only; scan.js and describe.js apply them. Adding a family is adding a row
-// here and a golden under fixtures/goldens, made by the family's own class or published code: a test asks one of every row.
+// is stored, and what must be refused by name. Facts only; scan.js, describe.js and refusal.js apply them. Adding a family
+// is adding a row here and a golden under fixtures/goldens, made by the family's own class or published code: a test asks
+// one of every row.
 //
 // The order of a fused matrix never follows from its shape. It is in this table or it must be given by the caller.
 

@@ -7,19 +7,19 @@ import { modelTypes } from './config.js';
 import { GatedMLPError } from './errors.js';
 import { wasmOf } from './runtime.js';
 import { PREFIX_BYTES } from './safetensors-table.js';
-import { findGroups, isSelected } from './scan.js';
 import { Shard } from './shard.js';
-import { locate, segmentsOf } from './source.js';
+import { neededShards, parseIndex } from './shard-index.js';
+import { locate } from './source.js';
 import { together } from './stream.js';
 
 /** @typedef {import('./source.js').Folder} Folder */
 /** @typedef {import('./source.js').Located} Located */
 /** @typedef {import('./source.js').Request} Request */
 /** @typedef {import('./safetensors-table.js').TableEntry} TableEntry */
+/** @typedef {import('./shard-index.js').ShardIndex} ShardIndex */
 /** @typedef {import('./stream.js').Slots} Slots */
 /** @typedef {Record<string, unknown>} Json */
 /** @typedef {{ config: Json | null, meta: { d: number, dFf: number } | null }} Companions */
-/** @typedef {{ name: string, shardOf: Map<string, string> }} ShardIndex tensor -> shard */
 
 const SINGLE = 'model.safetensors';
 const INDEX = 'model.safetensors.index.json';
@@ -278,60 +278,6 @@ async function openMeta(folder, request, wasm) {
     const words = `no ${SINGLE}, ${INDEX} or ${META} here. The name of a file must end in .safetensors`;
     throw folder.absent(folder.name, words);
   }
-}
-
-/**
- * @param {string} name
- * @param {Json} json
- * @returns {ShardIndex}
- */
-function parseIndex(name, json) {
-  const map = json.weight_map;
-  const entries =
-    typeof map === 'object' && map !== null && !Array.isArray(map) ? Object.entries(map) : [];
-  if (entries.length === 0)
-    throw new GatedMLPError('ERR_SAFETENSORS', `${name}: no weight_map in this index`, {
-      kind: 'index',
-    });
-  for (const [tensor, shard] of entries) {
-    if (typeof shard === 'string') continue;
-    throw new GatedMLPError(
-      'ERR_SAFETENSORS',
-      `${name}: the shard of ${JSON.stringify(tensor)} is not a string`,
-      { kind: 'index', tensor },
-    );
-  }
-  for (const shard of new Set(entries.map(([, value]) => value))) segmentsOf(shard);
-  return { name, shardOf: new Map(entries) };
-}
-
-/**
- * @param {ShardIndex} index
- * @param {import('./scan.js').Selection} selection
- * @param {string[]} types
- * @returns {string[]} names of shards, in the order of the index
- */
-function neededShards({ shardOf }, selection, types) {
-  const all = [...new Set(shardOf.values())];
-  if (
-    selection.layer === undefined &&
-    selection.expert === undefined &&
-    selection.prefix === undefined
-  )
-    return all;
-  const modules = new Set();
-  for (const group of findGroups(shardOf.keys(), types)) {
-    // A group that is no expert by its name may be a stack of them.
-    const mlp = { prefix: group.module, layer: group.layer, expert: group.expert ?? -1 };
-    if (isSelected(mlp, selection)) modules.add(group.module);
-  }
-  const needed = new Set();
-  // All that lies below: biases, adapters and scales are as needed as the matrices.
-  for (const [name, shard] of shardOf) {
-    for (let at = name.lastIndexOf('.'); at > 0; at = name.lastIndexOf('.', at - 1))
-      if (modules.has(name.slice(0, at))) needed.add(shard);
-  }
-  return needed.size === 0 ? all : all.filter((shard) => needed.has(shard));
 }
 
 /**

@@ -97,6 +97,9 @@ export function biasName(weight) {
   return weight.endsWith('.weight') ? weight.replace(/weight$/, 'bias') : `${weight}_bias`;
 }
 
+/** @param {Group} group @param {string} name of a tensor in its module */
+export const nameIn = ({ module }, name) => (module === '' ? name : `${module}.${name}`);
+
 /**
  * Whether an MLP may be meant by a selection. `prefix` names its module or one above it.
  * @param {{ prefix: string, layer: number | null, expert: number | null }} mlp expert -1: all of a stack
