@@ -168,7 +168,7 @@ test('byte budgets hold: module, minified binding, tarball', (t) => {
   const gz = (/** @type {Set<string>} */ paths) =>
     bytes(paths).reduce((sum, part) => sum + gzipSync(part, { level: 9 }).length, 0);
   const sizes = {
-    'module, raw': [wasm.length, 64_000],
+    'module, raw': [wasm.length, 65_000],
     'module, gzip': [gzipSync(wasm, { level: 9 }).length, 40_000],
     // The newer LLVM that knows these opcodes makes more of the same sources, quantised weights have kernels on bytes,
     // too, for the processors that multiply those at once, and the register tile has six rows and reads bfloat16, too.

@@ -102,19 +102,89 @@ void expand_panel_rows(real *dst, const linear *l, int32_t panel, int32_t k0, in
                 depth * PANEL_STRIPS);
 }
 
+#if LANES == 4
+
+/* Four rows of four turned over. */
+INLINE void turn_over(vbits v[4]) {
+    const vbits ab_low = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5);
+    const vbits ab_high = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7);
+    const vbits cd_low = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
+    const vbits cd_high = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
+    v[0] = __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5);
+    v[1] = __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7);
+    v[2] = __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5);
+    v[3] = __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7);
+}
+
+/* Four rows, step bytes apart, from four columns. */
+INLINE void store_turned(unsigned char *dst, size_t step, vbits columns[4]) {
+    turn_over(columns);
+    UNROLL
+    for (size_t i = 0; i < 4; i++) {
+        memcpy(dst + i * step, &columns[i], sizeof columns[i]);
+    }
+}
+
+INLINE vbits load_bits(const unsigned char *from) {
+    vbits v;
+    memcpy(&v, from, sizeof v);
+    return v;
+}
+
+int32_t pack_words(unsigned char *dst, const unsigned char *src, ptrdiff_t row_step, int32_t n) {
+    const size_t step = PANEL * 4;
+    int32_t k = 0;
+    DO_NOT_UNROLL
+    for (; k + 4 <= n; k += 4, src += 16, dst += 4 * step) {
+        vbits columns[4];
+        UNROLL
+        for (ptrdiff_t i = 0; i < 4; i++) {
+            columns[i] = load_bits(src + i * row_step);
+        }
+        store_turned(dst, step, columns);
+    }
+    return k;
+}
+
+int32_t pack_halves(unsigned char *dst, const unsigned char *src, ptrdiff_t row_step, int32_t n) {
+    typedef uint16_t vhalves __attribute__((vector_size(16)));
+    const size_t step = PANEL * 2;
+    int32_t k = 0;
+    DO_NOT_UNROLL
+    for (; k + 8 <= n; k += 8, src += 16, dst += 8 * step) {
+        vbits first[4], last[4]; /* pairs of columns i and i + 4 */
+        UNROLL
+        for (ptrdiff_t i = 0; i < 4; i++) {
+            const vhalves low = (vhalves)load_bits(src + i * row_step);
+            const vhalves high = (vhalves)load_bits(src + (i + 4) * row_step);
+            first[i] = (vbits)__builtin_shufflevector(low, high, 0, 8, 1, 9, 2, 10, 3, 11);
+            last[i] = (vbits)__builtin_shufflevector(low, high, 4, 12, 5, 13, 6, 14, 7, 15);
+        }
+        store_turned(dst, step, first);
+        store_turned(dst + 4 * step, step, last);
+    }
+    return k;
+}
+
+#else
+
+int32_t pack_words(unsigned char *dst, const unsigned char *src, ptrdiff_t row_step, int32_t n) {
+    (void)dst, (void)src, (void)row_step, (void)n;
+    return 0;
+}
+
+int32_t pack_halves(unsigned char *dst, const unsigned char *src, ptrdiff_t row_step, int32_t n) {
+    return pack_words(dst, src, row_step, n);
+}
+
+#endif
+
 /* The 4x4 block at src, rows ld apart, turned over into dst, rows dst_ld apart. */
 INLINE void transpose_4x4(real *dst, size_t dst_ld, const real *src, size_t ld) {
 #if LANES == 4
-    const vreal a = v_load(src), b = v_load(src + ld);
-    const vreal c = v_load(src + 2 * ld), d = v_load(src + 3 * ld);
-    const vreal ab_low = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-    const vreal ab_high = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-    const vreal cd_low = __builtin_shufflevector(c, d, 0, 4, 1, 5);
-    const vreal cd_high = __builtin_shufflevector(c, d, 2, 6, 3, 7);
-    v_store(dst, __builtin_shufflevector(ab_low, cd_low, 0, 1, 4, 5));
-    v_store(dst + dst_ld, __builtin_shufflevector(ab_low, cd_low, 2, 3, 6, 7));
-    v_store(dst + 2 * dst_ld, __builtin_shufflevector(ab_high, cd_high, 0, 1, 4, 5));
-    v_store(dst + 3 * dst_ld, __builtin_shufflevector(ab_high, cd_high, 2, 3, 6, 7));
+    vbits columns[4] = {(vbits)v_load(src), (vbits)v_load(src + ld), (vbits)v_load(src + 2 * ld),
+                        (vbits)v_load(src + 3 * ld)};
+    store_turned((unsigned char *)dst, dst_ld * sizeof *dst, columns);
 #else
     for (size_t i = 0; i < 4; i++) {
         for (size_t j = 0; j < 4; j++) {

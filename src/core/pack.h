@@ -100,6 +100,12 @@ row_block pack_row_block(real *room, const real *src, int32_t rows, int32_t colu
  * ones zero. */
 void pack_tiles(real *dst, const real *src, int32_t rows, int32_t columns);
 
+/* Rows of the store from a source held the same: the first n inputs, those that make whole vectors,
+ * of four outputs of 32 bits, or of eight of 16. src rows are row_step bytes apart. Gives how many
+ * inputs were packed; none in double. */
+int32_t pack_words(unsigned char *dst, const unsigned char *src, ptrdiff_t row_step, int32_t n);
+int32_t pack_halves(unsigned char *dst, const unsigned char *src, ptrdiff_t row_step, int32_t n);
+
 /* dst [depth][STRIP] = strip `s` of a panel, rows k0 on. */
 void expand_strip(real *dst, const linear *l, int32_t panel, int32_t s, int32_t k0, int32_t depth);
 

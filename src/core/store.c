@@ -89,72 +89,47 @@ static gated_mlp_status check_source(const linear *l, const source_block *from) 
     return status;
 }
 
-#ifdef GATED_MLP_FLOAT64
-
-static int32_t rows_at_once(const linear *l, const source_block *from, int32_t r, int32_t end) {
-    (void)l, (void)from, (void)r, (void)end;
-    return 1;
-}
-
-static void move_rows(unsigned char *dst, const unsigned char *src, ptrdiff_t row_step,
-                      size_t element, int32_t n) {
-    (void)dst, (void)src, (void)row_step, (void)element, (void)n;
-}
-
-#else
-
-/* Of the source's rows from r on, up to `end`, those that make 16 bytes of each row of the store, if they can be moved
- * together: words of 32 bits, each an element or two of them, from row to row. */
+/* Of the source's rows from r on, up to `end`, how many can be packed together: those that make a
+ * vector in each row of the store, else one. */
 static int32_t rows_at_once(const linear *l, const source_block *from, int32_t r, int32_t end) {
     const int32_t element = (int32_t)held_bytes(l->dtype), rows = 16 / element;
-    const int plain = l->dtype == from->src_dtype && from->col_step == element &&
-                      (uintptr_t)from->src % 4 == 0 && from->row_step % 4 == 0 &&
-                      from->cols * element % 4 == 0;
+    const int plain = LANES == 4 && l->dtype == from->src_dtype && from->col_step == element;
     return plain && (from->row0 + r) % rows == 0 && end - r >= rows ? rows : 1;
 }
 
-/* n elements of each of those rows. */
-static void move_rows(unsigned char *dst, const unsigned char *src, ptrdiff_t row_step,
-                      size_t element, int32_t n) {
-    const ptrdiff_t step = (ptrdiff_t)(PANEL * element);
-    const real *words = (const real *)(const void *)src;
-    real columns[2][RUN][GROUP];
-    if (element == sizeof(real)) {
-        pack_rows(columns[0][0], GROUP, RUN, words, (size_t)row_step / 4, GROUP, n);
-        for (int32_t i = 0; i < n; i++) {
-            memcpy(dst + i * step, columns[0][i], sizeof columns[0][i]);
-        }
-        return;
-    }
-    pack_rows(columns[0][0], GROUP, RUN, words, (size_t)row_step / 4, 2 * GROUP, n / 2);
-    for (int32_t i = 0; i < n / 2;
-         i++) { /* a pair of inputs: columns c and c + 4 to one word of each */
-        const vbits low = (vbits)v_load(columns[0][i]), high = (vbits)v_load(columns[1][i]);
-        const vbits first = (low & 0xffff) | high << 16;
-        const vbits second = low >> 16 | (high & 0xffff0000);
-        memcpy(dst + 2 * i * step, &first, sizeof first);
-        memcpy(dst + (2 * i + 1) * step, &second, sizeof second);
+/* Columns c to c + n of row r. */
+static void set_run(linear *l, const source_block *from, int32_t r, int32_t c, int32_t n) {
+    unsigned char *store = l->weight;
+    move_run(store + element_offset(l, from->row0 + r, from->col0 + c),
+             (ptrdiff_t)(PANEL * held_bytes(l->dtype)), l->dtype,
+             from->src + r * from->row_step + c * from->col_step, from->col_step, from->src_dtype,
+             n);
+}
+
+/* The same of `rows` rows that can be packed together; what is less than a vector goes by itself. */
+static void set_rows(linear *l, const source_block *from, int32_t r, int32_t rows, int32_t c,
+                     int32_t n) {
+    unsigned char *store = l->weight;
+    unsigned char *dst = store + element_offset(l, from->row0 + r, from->col0 + c);
+    const unsigned char *src = from->src + r * from->row_step + c * from->col_step;
+    const int32_t packed = rows == 4 ? pack_words(dst, src, from->row_step, n)
+                                     : pack_halves(dst, src, from->row_step, n);
+    for (int32_t i = r; packed < n && i < r + rows; i++) {
+        set_run(l, from, i, c + packed, n - packed);
     }
 }
 
-#endif
-
 static void set_elements(linear *l, const source_block *from) {
-    unsigned char *store = l->weight;
-    const size_t element = held_bytes(l->dtype);
     for (int32_t r0 = 0; r0 < from->rows; r0 += PANEL) {
         const int32_t r1 = min_i32(from->rows, r0 + PANEL);
         for (int32_t c = 0; c < from->cols; c += RUN) {
             const int32_t n = min_i32(RUN, from->cols - c);
             for (int32_t r = r0, rows; r < r1; r += rows) {
-                unsigned char *dst = store + element_offset(l, from->row0 + r, from->col0 + c);
-                const unsigned char *src = from->src + r * from->row_step + c * from->col_step;
                 rows = rows_at_once(l, from, r, r1);
                 if (rows > 1) {
-                    move_rows(dst, src, from->row_step, element, n);
+                    set_rows(l, from, r, rows, c, n);
                 } else {
-                    move_run(dst, (ptrdiff_t)(PANEL * element), l->dtype, src, from->col_step,
-                             from->src_dtype, n);
+                    set_run(l, from, r, c, n);
                 }
             }
         }
