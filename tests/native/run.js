@@ -4,7 +4,7 @@
 // A file without main is support, linked into each program.
 
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findSanitizingCompilers } from '../helpers/tools.js';
@@ -38,8 +38,13 @@ function commonObjects(compiler, mode, flags) {
     (path) => !/^int main\(/m.test(readFileSync(`${root}${path}`, 'utf8')),
   );
   const core = cFiles('src/core').filter((path) => basename(path) !== 'exports.c');
-  output('bash', ['build.sh', mode, compiler, folder, ...core, ...support, ...flags]);
-  const objects = [...core, ...support].map((path) => `${folder}${basename(path, '.c')}.o`);
+  // Put in place whole: where there are more processors, another test file may be linking the same objects.
+  const unfinished = `${folder}${process.pid}/`;
+  output('bash', ['build.sh', mode, compiler, unfinished, ...core, ...support, ...flags]);
+  const names = [...core, ...support].map((path) => `${basename(path, '.c')}.o`);
+  for (const name of names) renameSync(`${root}${unfinished}${name}`, `${root}${folder}${name}`);
+  rmSync(`${root}${unfinished}`, { recursive: true });
+  const objects = names.map((name) => folder + name);
   objectsOf.set(folder, objects);
   return objects;
 }
