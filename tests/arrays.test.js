@@ -86,6 +86,14 @@ test("views of the runtime's own memory are refused by name: it moves as it grow
     const message = new RegExp(`^${name} is a view of the runtime's memory.*pass a copy$`);
     assert.throws(call, { code: 'ERR_SHAPE', message });
   }
+  const memory = new WebAssembly.Memory({ initial: 256, maximum: 512, shared: true });
+  const brought = await Runtime.create({ memory });
+  const onBrought = await GatedMLP.create(4, 6, { runtime: brought });
+  assert.throws(() => onBrought.forward(new Float32Array(memory.buffer, 0, 12)), {
+    code: 'ERR_SHAPE',
+    message: /^x is a view of the runtime's memory/,
+  });
+  brought.dispose();
   const elsewhere = await Runtime.create();
   const foreignMemory = new Float32Array(elsewhere.memory.buffer, 0, 12);
   assert.equal(mlp.forward(foreignMemory).length, 12);

@@ -185,6 +185,23 @@ test('on a page, parameters are not replaced while a forward computes from them'
   }
 });
 
+test('on a page, an out that is transferred elsewhere meanwhile is refused by name, and the next call is right', async () => {
+  const runtime = await pageRuntime(2);
+  const awake = setInterval(() => {}, 1000);
+  try {
+    const mlp = await layer(runtime);
+    const x = values(64 * D);
+    const out = new Float32Array(x.length);
+    const call = mlp.forwardAsync(x, { out });
+    structuredClone(out.buffer, { transfer: [out.buffer] });
+    await assert.rejects(call, { code: 'ERR_SHAPE', message: /^out: its buffer is detached/ });
+    assert.deepEqual(await mlp.forwardAsync(x), (await layer(runtimes[0])).forward(x));
+  } finally {
+    clearInterval(awake);
+    runtime.dispose();
+  }
+});
+
 test('a runtime that is disposed of ends the forwards under way with ERR_DISPOSED', async () => {
   const runtime = await pageRuntime(2);
   const awake = setInterval(() => {}, 1000);

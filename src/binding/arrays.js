@@ -1,7 +1,7 @@
-// Checks of the numbers and arrays a caller hands in, before anything reaches the core.
+// Checks of the numbers and arrays a caller hands in, before anything reaches the core, and the making of those it gets.
 // Each throws a GatedMLPError that names the argument, the value and what would be right.
 
-import { GatedMLPError } from './errors.js';
+import { GatedMLPError, shapeError } from './errors.js';
 
 /** @typedef {import('./wasm.js').Wasm} Wasm */
 
@@ -15,6 +15,15 @@ const INT32_MAX = 2 ** 31 - 1;
  * What the arithmetic takes: Float32Array, or Float64Array where the runtime is of the float64 build.
  * @typedef {Float32Array | Float64Array} RealInput
  */
+
+/**
+ * The class of a typed array, whichever realm it is of, by what it is and not what it says; undefined for anything else.
+ * Of all that tells this it touches least, which is what a call costs whose caches are cold.
+ * @type {(this: unknown) => string | undefined}
+ */
+const typedArrayName = /** @type {any} */ (
+  Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)
+).get;
 
 /** @param {unknown} value */
 const shown = (value) =>
@@ -40,11 +49,9 @@ const classOf = (value) =>
  */
 export function integer(value, name, least = 1, most = INT32_MAX) {
   if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {
-    throw new GatedMLPError(
-      'ERR_SHAPE',
-      `${name} is ${shown(value)}; it must be an integer from ${least} to ${most}`,
-      { value },
-    );
+    throw shapeError(`${name} is ${shown(value)}; it must be an integer from ${least} to ${most}`, {
+      value,
+    });
   }
   return value;
 }
@@ -56,7 +63,7 @@ export function integer(value, name, least = 1, most = INT32_MAX) {
  */
 export function finite(value, name) {
   if (typeof value !== 'number' || !Number.isFinite(value)) {
-    throw new GatedMLPError('ERR_SHAPE', `${name} is ${shown(value)}; it must be a finite number`, {
+    throw shapeError(`${name} is ${shown(value)}; it must be a finite number`, {
       value,
     });
   }
@@ -88,17 +95,16 @@ export function bytesIn(value) {
  * @returns {RealArray} it, as what users have
  */
 function realArray(value, name, wasm) {
-  if (!ArrayBuffer.isView(value) || tagOf(value) !== wasm.Real.name) {
+  if (typedArrayName.call(value) !== wasm.realName) {
     throw new GatedMLPError(
       'ERR_DTYPE',
-      `${name} is a ${classOf(value)}; it must be a ${wasm.Real.name}`,
+      `${name} is a ${classOf(value)}; it must be a ${wasm.realName}`,
     );
   }
   const array = /** @type {RealArray} */ (value);
-  const isOwn = array.buffer === wasm.exports.memory.buffer;
+  const isOwn = wasm.isExposed && array.buffer === wasm.exports.memory.buffer;
   if (isOwn || (array.length === 0 && isDetached(array.buffer))) {
-    throw new GatedMLPError(
-      'ERR_SHAPE',
+    throw shapeError(
       isOwn
         ? `${name} is a view of the runtime's memory, which moves as it grows; pass a copy`
         : `${name}: its buffer is detached (transferred elsewhere), so it has no values`,
@@ -118,8 +124,7 @@ function realArray(value, name, wasm) {
 export function rowsOf(value, name, wasm, width, widthName) {
   const { length } = realArray(value, name, wasm);
   if (length % width !== 0) {
-    throw new GatedMLPError(
-      'ERR_SHAPE',
+    throw shapeError(
       `${name} has ${length} elements, which is no multiple of ${widthName} = ${width}; its shape is [..., ${widthName}]`,
       { length },
     );
@@ -137,13 +142,9 @@ export function rowsOf(value, name, wasm, width, widthName) {
 export function realsOfLength(value, name, wasm, length) {
   const array = realArray(value, name, wasm);
   if (array.length !== length) {
-    throw new GatedMLPError(
-      'ERR_SHAPE',
-      `${name} has ${array.length} elements; it must have ${length}`,
-      {
-        length: array.length,
-      },
-    );
+    throw shapeError(`${name} has ${array.length} elements; it must have ${length}`, {
+      length: array.length,
+    });
   }
   return array;
 }
@@ -155,7 +156,24 @@ export function realsOfLength(value, name, wasm, length) {
  * @param {number} length
  */
 export const outputOf = (out, wasm, length) =>
-  out ? realsOfLength(out, 'out', wasm, length) : new wasm.Real(length);
+  out ? realsOfLength(out, 'out', wasm, length) : newArray(wasm.Real, length);
+
+/**
+ * Zeros. Throws ERR_OUT_OF_MEMORY where the engine has no room for them.
+ * @template T
+ * @param {{ new (length: number): T, BYTES_PER_ELEMENT: number }} Class
+ * @param {number} length
+ * @param {string} [what] for the message
+ */
+export function newArray(Class, length, what = 'the result') {
+  try {
+    return new Class(length);
+  } catch (cause) {
+    const bytes = length * Class.BYTES_PER_ELEMENT;
+    const message = `${what}: an array of ${bytes} bytes could not be had`;
+    throw new GatedMLPError('ERR_OUT_OF_MEMORY', message, { cause, bytes });
+  }
+}
 
 /** @param {ArrayBufferLike} buffer */
 function isDetached(buffer) {

@@ -1,10 +1,9 @@
 // A checkpoint: one or more safetensors files with their config, opened by their headers only. It says what is in there
 // and reads tensors; which bytes travel how is stream.js's matter, which MLP is meant is selectMLP's in select.js.
 
-import { integer } from './arrays.js';
+import { integer, newArray } from './arrays.js';
 import { modelTypes } from './config.js';
 import { describe } from './describe.js';
-import { GatedMLPError } from './errors.js';
 import { openFiles } from './open.js';
 import { defaultRuntime } from './runtime.js';
 import { findGroups } from './scan.js';
@@ -154,7 +153,7 @@ export class Checkpoint {
    */
   async read(name, options = {}) {
     const { dtype, shape, byteLength } = this.#files.tensor(name);
-    const data = allocate(name, byteLength);
+    const data = newArray(Uint8Array, byteLength, name);
     await this.#stream([{ name, sink: (chunk, offset) => data.set(chunk, offset) }], options);
     return { dtype, shape: [...shape], data };
   }
@@ -208,19 +207,6 @@ function tensorsOf(files) {
     tensors.set(name, { dtype, shape, byteOffset: begin, byteLength, shard: shard.name });
   }
   return tensors;
-}
-
-/**
- * @param {string} name
- * @param {number} bytes
- */
-function allocate(name, bytes) {
-  try {
-    return new Uint8Array(bytes);
-  } catch (cause) {
-    const message = `${name}: ${bytes} bytes are more than one array can hold here`;
-    throw new GatedMLPError('ERR_OUT_OF_MEMORY', message, { cause, bytes });
-  }
 }
 
 /**

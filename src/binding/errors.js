@@ -40,3 +40,14 @@ export class GatedMLPError extends Error {
     this.code = code;
   }
 }
+
+/**
+ * The error for a number, an array or a shape that is not what was asked for.
+ * @param {string} message
+ * @param {Record<string, unknown>} [context]
+ */
+export const shapeError = (message, context) => new GatedMLPError('ERR_SHAPE', message, context);
+
+/** The error for what is used after its end. @param {string} what */
+export const disposedError = (what) =>
+  new GatedMLPError('ERR_DISPOSED', `${what} has been disposed`);

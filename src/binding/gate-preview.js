@@ -1,5 +1,8 @@
 // GatePreview: the gates of a layer whose gate_proj is still landing, for a page that shows them as they come.
 
+import { rowsOf } from './arrays.js';
+import { fillTrace, layTrace } from './layout.js';
+
 /** @typedef {import('./arrays.js').RealArray} RealArray */
 /** @typedef {import('./arrays.js').RealInput} RealInput */
 
@@ -21,5 +24,29 @@ export class GatePreview {
    */
   trace(x) {
     return this.#gates(x);
+  }
+}
+
+/**
+ * What a preview shows.
+ * @param {import('./wasm.js').Wasm} wasm
+ * @param {number} address of the MLP
+ * @param {{ d: number, dFf: number }} mlp
+ * @param {RealInput} x [tokens, d]
+ * @param {number} rows that have landed
+ */
+export function gatesOf(wasm, address, mlp, x, rows) {
+  const tokens = rowsOf(x, 'x', wasm, mlp.d, 'd');
+  const layout = layTrace(wasm, mlp, tokens, []);
+  try {
+    const wide = tokens * mlp.dFf;
+    wasm.realsAt(layout.gate, 2 * wide).fill(0);
+    fillTrace(wasm, address, layout, x, tokens, rows);
+    return {
+      gate: wasm.copyReals(layout.gate, wide),
+      act: wasm.copyReals(layout.act, wide),
+    };
+  } finally {
+    wasm.free(layout.record);
   }
 }

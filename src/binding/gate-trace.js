@@ -3,56 +3,38 @@
 // property copies its tensor out at first access.
 
 import { makeDisposable } from './disposable.js';
-import { GatedMLPError } from './errors.js';
-import { wasmOf } from './runtime.js';
+import { disposedError } from './errors.js';
 
 /** @typedef {import('./arrays.js').RealArray} RealArray */
+/** @typedef {import('./layout.js').TraceLayout} TraceLayout */
+/** @typedef {import('./wasm.js').Wasm} Wasm */
 
-/**
- * Where a trace lies in memory: addresses of its tensors, and the options its forward had.
- * @typedef {object} TraceLayout
- * @property {number} x
- * @property {number} gate
- * @property {number} act
- * @property {number} up
- * @property {number} hidden
- * @property {number} output
- * @property {number} record the four pointers of a gated_mlp_record
- * @property {number} holds
- * @property {number} holdCount
- * @property {number} activation
- */
-
-/** @type {WeakMap<GateTrace, { runtime: import('./runtime.js').Runtime, block: number, layout: TraceLayout }>} */
-const internals = new WeakMap();
-
-/**
- * The layout of a live trace, for backward.
- * @param {GateTrace} trace
- */
-export function layoutOf(trace) {
-  const inner = internals.get(trace);
-  if (!inner) throw new GatedMLPError('ERR_DISPOSED', 'the trace has been disposed');
-  wasmOf(inner.runtime);
-  return inner.layout;
-}
+/** The layout of a live trace, for backward. @type {(trace: GateTrace) => TraceLayout} */
+export let layoutOf;
 
 export class GateTrace {
   /** @type {Partial<Record<'gate' | 'act' | 'up' | 'hidden' | 'output', RealArray>>} */
   #copies = {};
+  #wasm;
+  /** @type {TraceLayout | null} */
+  #layout;
+
+  static {
+    layoutOf = (trace) => trace.#alive();
+  }
 
   /**
    * @internal use GatedMLP.trace
    * @param {import('./gated-mlp.js').GatedMLP} mlp
-   * @param {import('./runtime.js').Runtime} runtime
-   * @param {number} block the memory the trace owns
-   * @param {TraceLayout} layout
+   * @param {Wasm} wasm
+   * @param {TraceLayout} layout of the memory that the trace owns
    * @param {number} tokens
    * @param {string} act
    */
-  constructor(mlp, runtime, block, layout, tokens, act) {
-    internals.set(this, { runtime, block, layout });
-    wasmOf(runtime).giveTo(block, this);
+  constructor(mlp, wasm, layout, tokens, act) {
+    this.#wasm = wasm;
+    this.#layout = layout;
+    wasm.giveTo(layout.record, this);
     /** The MLP it was made by. */
     this.mlp = mlp;
     /** Number of tokens. */
@@ -89,34 +71,19 @@ export class GateTrace {
 
   /** Gives its memory back. Tensors that were read before stay readable; others throw ERR_DISPOSED. */
   dispose() {
-    const inner = internals.get(this);
-    internals.delete(this);
-    if (inner) freeIfAlive(inner.runtime, inner.block, this);
+    if (this.#layout) this.#wasm.free(this.#layout.record, this);
+    this.#layout = null;
   }
 
   /** @param {'gate' | 'act' | 'up' | 'hidden' | 'output'} tensor @param {number} width */
   #copy(tensor, width) {
-    this.#copies[tensor] ??= this.#read(layoutOf(this)[tensor], this.tokens * width);
+    this.#copies[tensor] ??= this.#wasm.copyReals(this.#alive()[tensor], this.tokens * width);
     return this.#copies[tensor];
   }
 
-  /** @param {number} address @param {number} n */
-  #read(address, n) {
-    const inner = /** @type {{ runtime: import('./runtime.js').Runtime }} */ (internals.get(this));
-    return wasmOf(inner.runtime).realsAt(address, n).slice();
-  }
-}
-
-/**
- * Frees a block unless its runtime has ended, which has freed it already.
- * @param {import('./runtime.js').Runtime} runtime
- * @param {number} block
- * @param {object} owner
- */
-export function freeIfAlive(runtime, block, owner) {
-  try {
-    wasmOf(runtime).free(block, owner);
-  } catch (error) {
-    if (!(error instanceof GatedMLPError && error.code === 'ERR_DISPOSED')) throw error;
+  #alive() {
+    if (!this.#layout) throw disposedError('the trace');
+    this.#wasm.check();
+    return this.#layout;
   }
 }

@@ -2,44 +2,34 @@
 // The arithmetic is src/core's; this file checks arguments, copies them in and results out, and owns the memory.
 
 import { activationOf } from './activations.js';
-import { finite, integer, outputOf, realsOfLength, rowsOf } from './arrays.js';
+import { integer, outputOf, realsOfLength, rowsOf } from './arrays.js';
 import { makeDisposable } from './disposable.js';
-import { GatedMLPError } from './errors.js';
-import { GatePreview } from './gate-preview.js';
-import { freeIfAlive, GateTrace, layoutOf } from './gate-trace.js';
+import { disposedError, GatedMLPError, shapeError } from './errors.js';
+import { checkedHolds, forwardCall, sliceOf } from './forward-options.js';
+import { GatePreview, gatesOf } from './gate-preview.js';
+import { GateTrace, layoutOf } from './gate-trace.js';
 import { heldCode, heldFor, nativeDtype, storedDtype } from './held-dtype.js';
-import { elements, layGradients, layTrace } from './layout.js';
+import { elements, fillTrace, layGradients, layTrace } from './layout.js';
 import { Linear } from './linear.js';
 import { loader, openCheckpoint } from './loader.js';
+import { initialize, linearsOf, readParameter } from './parameters.js';
 import { PCG32 } from './pcg32.js';
 import { defaultRuntime, wasmOf } from './runtime.js';
 import { entriesOf, parameterShapes, readStateDict, writeSafetensors } from './state-dict.js';
 import { checkedVariant } from './variant.js';
-import { LINEARS, packParts, streamParts } from './weights.js';
+import { packParts, streamParts } from './weights.js';
 
 /** @typedef {import('./arrays.js').RealArray} RealArray */
 /** @typedef {import('./arrays.js').RealInput} RealInput */
 /** @typedef {import('./activations.js').Activation} Activation */
+/** @typedef {import('./forward-options.js').ForwardOptions} ForwardOptions */
+/** @typedef {import('./forward-options.js').Hold} Hold */
 /** @typedef {import('./runtime.js').Runtime} Runtime */
-/** @typedef {import('./wasm.js').Wasm} Wasm */
 /** @typedef {import('./held-dtype.js').HeldDtype} HeldDtype */
 /** @typedef {import('./variant.js').Variant} Variant */
 
-/**
- * @typedef {object} ForwardOptions
- * @property {RealInput} [out] [..., d]: where to write, as long as x. May be x itself
- * @property {[number, number]} [units] a slice of the hidden width; the outputs of slices that cover it add up to the whole
- * @property {number} [scale] multiplies y. Default 1
- * @property {boolean} [accumulate] add scale * y to what `out` holds instead of overwriting it
- */
-
-/**
- * A gate held by hand: act(gate) of one unit, at one token or at all of them, is `value` whatever the gate says.
- * @typedef {{ unit: number, token?: number, value: number }} Hold
- */
-
 export class GatedMLP {
-  #runtime;
+  #wasm;
   #address;
   #disposed = false;
   /** Forwards that other threads are computing from the weights. */
@@ -67,7 +57,7 @@ export class GatedMLP {
   ) {
     integer(d, 'd');
     integer(dFf, 'dFf');
-    if (!(rng instanceof PCG32)) throw new GatedMLPError('ERR_SHAPE', 'rng: must be a PCG32');
+    if (!(rng instanceof PCG32)) throw shapeError('rng: must be a PCG32');
     const home = runtime ?? (await defaultRuntime());
     const mlp = new GatedMLP(
       home,
@@ -79,7 +69,12 @@ export class GatedMLP {
       null,
       variant,
     );
-    mlp.#initialize(rng);
+    try {
+      initialize(mlp.#wasm, mlp.#address, rng);
+    } catch (error) {
+      mlp.dispose();
+      throw error;
+    }
     return mlp;
   }
 
@@ -142,14 +137,16 @@ export class GatedMLP {
     );
     try {
       await streamParts(
-        wasmOf(home),
-        mlp.#linears(),
+        mlp.#wasm,
+        linearsOf(mlp.#wasm, mlp.#address),
         found.parts,
         (wanted) => streamTensors(checkpoint, wanted, { signal, onProgress }),
         preview &&
           ((parameter, rows) => {
             if (parameter === 'gate_proj.weight')
-              preview(new GatePreview(rows, (x) => mlp.#gates(x, rows)));
+              preview(
+                new GatePreview(rows, (x) => gatesOf(mlp.#alive(), mlp.#address, mlp, x, rows)),
+              );
           }),
       );
       if (adapter)
@@ -184,7 +181,7 @@ export class GatedMLP {
       this,
       () => wasm.exports.mlp_create(d, dFf, activation, ...held),
     );
-    this.#runtime = runtime;
+    this.#wasm = wasm;
     if (varied) wasm.exports.mlp_vary(this.#address, ...varied);
     /** Width of x and y. */
     this.d = d;
@@ -213,22 +210,23 @@ export class GatedMLP {
    * @returns {RealArray} [..., d]: `out`, or a new array
    */
   forward(x, options) {
-    const wasm = this.#wasm();
-    const call = this.#forwardCall(wasm, x, options);
-    const { y, tokens, accumulate, products, rest } = call;
+    const wasm = this.#alive();
+    const { exports, team } = wasm;
+    const call = forwardCall(wasm, this, x, options);
+    const { y, tokens, begin, end, scale, accumulate, bytes } = call;
     if (tokens === 0) return y;
-    const xAt = wasm.io(2 * call.bytes);
-    const yAt = xAt + call.bytes;
+    const xAt = wasm.io(2 * bytes);
+    const yAt = xAt + bytes;
+    const mlp = this.#address;
     wasm.putReals(x, xAt);
     if (accumulate) wasm.putReals(y, yAt);
-    const { team } = wasm;
+    // Arguments one by one, no array of them: of a cold call each thing that is touched takes its time.
     const status =
-      team?.canWait && team.isWorth(products)
-        ? team.forward([yAt, xAt, this.#address, tokens, ...rest])
-        : wasm.exports.mlp_forward(yAt, xAt, this.#address, tokens, ...rest, -1, 0, 0, 0);
+      team?.canWait && team.isWorth(call.products)
+        ? exports.team_forward(yAt, xAt, mlp, tokens, begin, end, scale, accumulate, team.threads)
+        : exports.mlp_forward(yAt, xAt, mlp, tokens, begin, end, scale, accumulate, -1, 0, 0, 0);
     wasm.done(status, 'forward');
-    y.set(wasm.realsAt(yAt, x.length));
-    return y;
+    return wasm.takeReals(y, yAt);
   }
 
   /**
@@ -239,23 +237,26 @@ export class GatedMLP {
    * @returns {Promise<RealArray>}
    */
   async forwardAsync(x, options) {
-    const wasm = this.#wasm();
-    const call = this.#forwardCall(wasm, x, options);
+    const wasm = this.#alive();
     const { team } = wasm;
+    const call = forwardCall(wasm, this, x, options);
     if (!team || team.canWait || !team.isWorth(call.products)) return this.forward(x, options);
-    const { y, tokens, accumulate, rest } = call;
-    const n = x.length;
-    const xAt = wasm.alloc(2 * call.bytes, 'arguments and results');
-    const yAt = xAt + call.bytes;
+    const { y, tokens, begin, end, scale, accumulate, bytes } = call;
+    const xAt = wasm.alloc(2 * bytes, 'arguments and results');
+    const yAt = xAt + bytes;
     this.#inFlight++;
     try {
       wasm.putReals(x, xAt);
       // What `out` holds may change meanwhile, by another expert's share for one: it is added to at the end.
-      const args = [yAt, xAt, this.#address, tokens, ...rest.slice(0, -1), 0];
+      const args = [yAt, xAt, this.#address, tokens, begin, end, scale, 0];
       wasm.done(await team.forwardAsync(args), 'forward');
       wasm.check();
-      const result = wasm.realsAt(yAt, n);
-      y.set(accumulate ? result.map((value, i) => y[i] + value) : result);
+      // It may have been transferred elsewhere.
+      outputOf(y, wasm, x.length);
+      if (!accumulate) return wasm.takeReals(y, yAt);
+      wasm.realsAt(yAt, x.length).forEach((value, i) => {
+        y[i] += value;
+      });
       return y;
     } finally {
       wasm.free(xAt);
@@ -273,18 +274,14 @@ export class GatedMLP {
    * @returns {GateTrace} owns memory: dispose of it
    */
   trace(x, { act, hold = [] } = {}) {
-    const wasm = this.#wasm();
+    const wasm = this.#alive();
     const tokens = rowsOf(x, 'x', wasm, this.d, 'd');
     const used = act === undefined ? this.act : activationOf(act);
-    const holds = [...hold].map((h, i) => this.#checkedHold(h, i, tokens));
-    const block = layTrace(wasm, this.d, this.dFf, tokens, holds);
-    const layout = {
-      ...block.layout,
-      activation: /** @type {number} */ (wasm.activations.get(used)),
-    };
-    const trace = new GateTrace(this, this.#runtime, block.address, layout, tokens, used);
+    const holds = checkedHolds(hold, this.dFf, tokens);
+    const layout = layTrace(wasm, this, tokens, holds, used);
+    const trace = new GateTrace(this, wasm, layout, tokens, used);
     try {
-      this.#fill(wasm, x, layout, tokens, this.dFf);
+      fillTrace(wasm, this.#address, layout, x, tokens, this.dFf);
     } catch (error) {
       trace.dispose();
       throw error;
@@ -303,14 +300,13 @@ export class GatedMLP {
    * @returns {Record<string, RealArray>} fresh arrays: x, 'gate_proj.weight', ...
    */
   backward(x, gradOutput, { units } = {}) {
-    const wasm = this.#wasm();
+    const wasm = this.#alive();
     const trace = x instanceof GateTrace ? x : null;
-    if (trace && trace.mlp !== this)
-      throw new GatedMLPError('ERR_SHAPE', 'x: the trace was made by another GatedMLP');
+    if (trace && trace.mlp !== this) throw shapeError('x: the trace was made by another GatedMLP');
     const tokens = trace ? trace.tokens : rowsOf(x, 'x', wasm, this.d, 'd');
     const n = tokens * this.d;
     realsOfLength(gradOutput, 'gradOutput', wasm, n);
-    const [begin, end] = this.#slice(units);
+    const { begin, end } = sliceOf(units, this.dFf);
     const layout = trace && layoutOf(trace);
     const gradients = layGradients(wasm, this.#shapes(), n);
     try {
@@ -318,7 +314,8 @@ export class GatedMLP {
       const dyAt = wasm.io(2 * n * width);
       wasm.putReals(gradOutput, dyAt);
       if (!layout) wasm.putReals(/** @type {RealArray} */ (x), dyAt + n * width);
-      const status = wasm.exports.mlp_backward(
+      wasm.call(
+        'mlp_backward',
         gradients.address,
         dyAt,
         layout?.x ?? dyAt + n * width,
@@ -332,7 +329,6 @@ export class GatedMLP {
         layout?.holdCount ?? 0,
         layout?.record ?? 0,
       );
-      wasm.done(status, 'backward');
       return gradients.read();
     } finally {
       wasm.free(gradients.address);
@@ -345,8 +341,8 @@ export class GatedMLP {
    */
   *namedParameters() {
     for (const [name, shape] of this.#shapes()) {
-      const wasm = this.#wasm();
-      const bytes = this.#read(name, shape, wasm.realDtype);
+      const wasm = this.#alive();
+      const bytes = readParameter(wasm, this.#address, name, shape, wasm.realDtype);
       yield [name, { shape, data: new wasm.Real(bytes.buffer) }];
     }
   }
@@ -357,11 +353,12 @@ export class GatedMLP {
    * @returns {Map<string, { dtype: string, shape: number[], data: Uint8Array }>}
    */
   stateDict() {
+    const wasm = this.#alive();
     const dtype = storedDtype(this.dtype);
     return new Map(
       [...this.#shapes()].map(([name, shape]) => [
         name,
-        { dtype, shape, data: this.#read(name, shape, dtype) },
+        { dtype, shape, data: readParameter(wasm, this.#address, name, shape, dtype) },
       ]),
     );
   }
@@ -375,7 +372,7 @@ export class GatedMLP {
    * @returns {{ missing: string[], unexpected: string[] }}
    */
   loadStateDict(state, { strict = true } = {}) {
-    const wasm = this.#wasm();
+    const wasm = this.#alive();
     if (this.#inFlight > 0) {
       throw new GatedMLPError(
         'ERR_UNSUPPORTED',
@@ -388,7 +385,7 @@ export class GatedMLP {
       strict,
       wasm.dtypes,
     );
-    packParts(wasm, this.#linears(), parts, bytes);
+    packParts(wasm, linearsOf(wasm, this.#address), parts, bytes);
     return { missing, unexpected };
   }
 
@@ -405,146 +402,17 @@ export class GatedMLP {
   }
 
   #freeIfIdle() {
-    if (this.#disposed && this.#inFlight === 0) freeIfAlive(this.#runtime, this.#address, this);
+    if (this.#disposed && this.#inFlight === 0) this.#wasm.free(this.#address, this);
   }
 
-  /**
-   * What forward was asked for, checked.
-   * @param {Wasm} wasm
-   * @param {RealInput} x
-   * @param {ForwardOptions} [options]
-   */
-  #forwardCall(wasm, x, { out, units, scale = 1, accumulate = false } = {}) {
-    const tokens = rowsOf(x, 'x', wasm, this.d, 'd');
-    const [begin, end] = this.#slice(units);
-    finite(scale, 'scale');
-    if (accumulate && !out) {
-      throw new GatedMLPError('ERR_SHAPE', 'accumulate: needs out, to which it adds');
-    }
-    const y = outputOf(out, wasm, x.length);
-    const bytes = x.length * wasm.realBytes;
-    const products = 3 * x.length * (end - begin);
-    return {
-      y,
-      tokens,
-      accumulate,
-      bytes,
-      products,
-      rest: [begin, end, scale, accumulate ? 1 : 0],
-    };
-  }
-
-  #wasm() {
-    if (this.#disposed) throw new GatedMLPError('ERR_DISPOSED', 'this GatedMLP has been disposed');
-    return wasmOf(this.#runtime);
+  /** The instance, unless it or this is no more. */
+  #alive() {
+    if (this.#disposed) throw disposedError('this GatedMLP');
+    this.#wasm.check();
+    return this.#wasm;
   }
 
   #shapes() {
     return parameterShapes(this.d, this.dFf, this.bias, this.variant);
-  }
-
-  /** @returns {import('./weights.js').Linears} */
-  #linears() {
-    const { exports } = this.#wasm();
-    return Object.fromEntries(
-      LINEARS.map((name, i) => [name, exports.mlp_linear(this.#address, i) >>> 0]),
-    );
-  }
-
-  /** @param {PCG32} rng */
-  #initialize(rng) {
-    const wasm = this.#wasm();
-    const state = wasm.alloc(16, 'the generator');
-    try {
-      rng.advance((words) => {
-        const [word, increment] = words;
-        wasm.view.setBigUint64(state, word, true);
-        wasm.view.setBigUint64(state + 8, increment, true);
-        wasm.done(wasm.exports.mlp_init(this.#address, state), 'initialization');
-        return wasm.view.getBigUint64(state, true);
-      });
-    } catch (error) {
-      this.dispose();
-      throw error;
-    } finally {
-      wasm.free(state);
-    }
-  }
-
-  /** @param {unknown} units @returns {[number, number]} */
-  #slice(units) {
-    if (units === undefined) return [0, this.dFf];
-    if (!Array.isArray(units) || units.length !== 2) {
-      throw new GatedMLPError(
-        'ERR_SHAPE',
-        `units is ${String(units)}; it must be [first, end] with 0 <= first <= end <= ${this.dFf}`,
-      );
-    }
-    const end = integer(units[1], 'units[1]', 0, this.dFf);
-    return [integer(units[0], 'units[0]', 0, end), end];
-  }
-
-  /** @param {Hold} hold @param {number} i @param {number} tokens */
-  #checkedHold(hold, i, tokens) {
-    const { unit, token, value } = hold ?? {};
-    return {
-      unit: integer(unit, `hold[${i}].unit`, 0, this.dFf - 1),
-      token: token === undefined ? -1 : integer(token, `hold[${i}].token`, 0, tokens - 1),
-      value: finite(value, `hold[${i}].value`),
-    };
-  }
-
-  /** @param {string} name @param {number[]} shape @param {string} dtype @returns {Uint8Array<ArrayBuffer>} */
-  #read(name, shape, dtype) {
-    const wasm = this.#wasm();
-    const { code, bits } = /** @type {{ code: number, bits: number }} */ (wasm.dtypes.get(dtype));
-    const [linear, kind] = name.split('.');
-    const address = this.#linears()[linear];
-    const bytes = (elements(shape) * bits) / 8;
-    const block = wasm.alloc(bytes, `a copy of ${name}`);
-    try {
-      const status =
-        kind === 'bias'
-          ? wasm.exports.linear_get_bias(block, code, address)
-          : wasm.exports.linear_get(block, code, address, 0, shape[0]);
-      wasm.done(status, name);
-      return wasm.u8(block, bytes).slice();
-    } finally {
-      wasm.free(block);
-    }
-  }
-
-  /**
-   * A forward of the first `units` units whose tensors stay in a trace's block.
-   * @param {Wasm} wasm
-   * @param {RealInput} x
-   * @param {import('./gate-trace.js').TraceLayout} layout
-   * @param {number} tokens
-   * @param {number} units
-   */
-  #fill(wasm, x, layout, tokens, units) {
-    const { output, activation, holds, holdCount, record } = layout;
-    wasm.putReals(x, layout.x);
-    const options = [0, units, 1, 0, activation, holds, holdCount];
-    const call = [output, layout.x, this.#address, tokens, ...options, record];
-    wasm.done(wasm.exports.mlp_forward(...call), 'trace');
-  }
-
-  /** Gates of the units whose rows are there. @param {RealInput} x @param {number} rows */
-  #gates(x, rows) {
-    const wasm = this.#wasm();
-    const tokens = rowsOf(x, 'x', wasm, this.d, 'd');
-    const { address, layout } = layTrace(wasm, this.d, this.dFf, tokens, []);
-    try {
-      const wide = tokens * this.dFf;
-      wasm.realsAt(layout.gate, 2 * wide).fill(0);
-      this.#fill(wasm, x, { ...layout, activation: -1 }, tokens, rows);
-      return {
-        gate: wasm.realsAt(layout.gate, wide).slice(),
-        act: wasm.realsAt(layout.act, wide).slice(),
-      };
-    } finally {
-      wasm.free(address);
-    }
   }
 }

@@ -7,8 +7,8 @@
 /** @typedef {import('./checkpoint.js').TensorInfo} TensorInfo */
 /** @typedef {import('./describe.js').FoundMLP} FoundMLP */
 /** @typedef {import('./errors.js').ErrorCode} ErrorCode */
-/** @typedef {import('./gated-mlp.js').ForwardOptions} ForwardOptions */
-/** @typedef {import('./gated-mlp.js').Hold} Hold */
+/** @typedef {import('./forward-options.js').ForwardOptions} ForwardOptions */
+/** @typedef {import('./forward-options.js').Hold} Hold */
 /** @typedef {import('./gated-mlp.js').LoadOptions} LoadOptions */
 /** @typedef {import('./held-dtype.js').HeldDtype} HeldDtype */
 /** @typedef {import('./runtime.js').RuntimeOptions} RuntimeOptions */

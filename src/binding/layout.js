@@ -1,4 +1,4 @@
-// Layouts of what passes through wasm memory in one block: a trace, and the gradients of every parameter.
+// Layouts of what passes through wasm memory in one block, and what fills them: a trace, and the gradients of every parameter.
 // The structs they fill are gated_mlp_record, gated_mlp_hold and gated_mlp_gradients of src/core/gated_mlp.h.
 
 import { LINEARS } from './weights.js';
@@ -9,14 +9,30 @@ import { LINEARS } from './weights.js';
 export const elements = (shape) => shape.reduce((a, b) => a * b, 1);
 
 /**
+ * Where a trace lies in memory: addresses of its tensors, and the options its forward had.
+ * @typedef {object} TraceLayout
+ * @property {number} record the four pointers of a gated_mlp_record; here the block begins
+ * @property {number} holds
+ * @property {number} holdCount
+ * @property {number} activation its code; -1: the MLP's own
+ * @property {number} gate
+ * @property {number} act
+ * @property {number} up
+ * @property {number} hidden
+ * @property {number} x
+ * @property {number} output
+ */
+
+/**
  * Memory for a trace: x, the record's four tensors, the output, the record's pointers and the holds.
  * @param {Wasm} wasm
- * @param {number} d
- * @param {number} dFf
+ * @param {{ d: number, dFf: number }} mlp
  * @param {number} tokens
  * @param {{ unit: number, token: number, value: number }[]} holds
+ * @param {string} [act] default: the MLP's own
+ * @returns {TraceLayout}
  */
-export function layTrace(wasm, d, dFf, tokens, holds) {
+export function layTrace(wasm, { d, dFf }, tokens, holds, act = '') {
   const width = wasm.realBytes;
   const holdBytes = 8 + width;
   const [narrow, wide] = [tokens * d * width, tokens * dFf * width];
@@ -27,6 +43,7 @@ export function layTrace(wasm, d, dFf, tokens, holds) {
     record: address,
     holds: address + 16,
     holdCount: holds.length,
+    activation: wasm.activations.get(act) ?? -1,
     gate: reals,
     act: reals + wide,
     up: reals + 2 * wide,
@@ -45,7 +62,23 @@ export function layTrace(wasm, d, dFf, tokens, holds) {
     if (width === 8) view.setFloat64(at + 8, value, true);
     else view.setFloat32(at + 8, value, true);
   });
-  return { address, layout };
+  return layout;
+}
+
+/**
+ * A forward of the first `units` units whose tensors stay in a trace's block.
+ * @param {Wasm} wasm
+ * @param {number} mlp its address
+ * @param {TraceLayout} layout
+ * @param {import('./arrays.js').RealInput} x
+ * @param {number} tokens
+ * @param {number} units
+ */
+export function fillTrace(wasm, mlp, layout, x, tokens, units) {
+  const { output, activation, holds, holdCount, record } = layout;
+  wasm.putReals(x, layout.x);
+  const options = [0, units, 1, 0, activation, holds, holdCount];
+  wasm.call('mlp_forward', output, layout.x, mlp, tokens, ...options, record);
 }
 
 /**
@@ -77,7 +110,7 @@ export function layGradients(wasm, shapes, n) {
     address,
     read: () =>
       Object.fromEntries(
-        [...places].map(([name, [start, size]]) => [name, wasm.realsAt(start, size).slice()]),
+        [...places].map(([name, [start, size]]) => [name, wasm.copyReals(start, size)]),
       ),
   };
 }

@@ -2,8 +2,7 @@
 
 import { integer, outputOf, rowsOf } from './arrays.js';
 import { makeDisposable } from './disposable.js';
-import { GatedMLPError } from './errors.js';
-import { freeIfAlive } from './gate-trace.js';
+import { disposedError } from './errors.js';
 import { heldCode, nativeDtype } from './held-dtype.js';
 import { defaultRuntime, wasmOf } from './runtime.js';
 import { entriesOf, readStateDict } from './state-dict.js';
@@ -15,7 +14,7 @@ import { packParts } from './weights.js';
 /** @typedef {import('./runtime.js').Runtime} Runtime */
 
 export class Linear {
-  #runtime;
+  #wasm;
   #address;
   #disposed = false;
 
@@ -55,7 +54,7 @@ export class Linear {
       this,
       () => wasm.exports.linear_create(...sizes),
     );
-    this.#runtime = runtime;
+    this.#wasm = wasm;
     this.inFeatures = inFeatures;
     this.outFeatures = outFeatures;
     this.bias = bias;
@@ -71,7 +70,7 @@ export class Linear {
    * @returns {RealArray} [..., outFeatures]: `out`, or a new array
    */
   forward(x, { out } = {}) {
-    const wasm = this.#wasm();
+    const wasm = this.#alive();
     const tokens = rowsOf(x, 'x', wasm, this.inFeatures, 'inFeatures');
     const n = integer(tokens * this.outFeatures, 'elements of the output', 0);
     const y = outputOf(out, wasm, n);
@@ -80,8 +79,7 @@ export class Linear {
     const yAt = xAt + x.length * width;
     wasm.putReals(x, xAt);
     wasm.done(wasm.exports.linear_run(yAt, xAt, this.#address, tokens), 'forward');
-    y.set(wasm.realsAt(yAt, n));
-    return y;
+    return wasm.takeReals(y, yAt);
   }
 
   /**
@@ -92,7 +90,7 @@ export class Linear {
    * @returns {{ missing: string[], unexpected: string[] }}
    */
   loadStateDict(state, { strict = true } = {}) {
-    const wasm = this.#wasm();
+    const wasm = this.#alive();
     const shapes = new Map([['weight', [this.outFeatures, this.inFeatures]]]);
     if (this.bias) shapes.set('bias', [this.outFeatures]);
     const entries = entriesOf(state);
@@ -106,11 +104,13 @@ export class Linear {
   dispose() {
     if (this.#disposed) return;
     this.#disposed = true;
-    freeIfAlive(this.#runtime, this.#address, this);
+    this.#wasm.free(this.#address, this);
   }
 
-  #wasm() {
-    if (this.#disposed) throw new GatedMLPError('ERR_DISPOSED', 'this Linear has been disposed');
-    return wasmOf(this.#runtime);
+  /** The instance, unless it or this is no more. */
+  #alive() {
+    if (this.#disposed) throw disposedError('this Linear');
+    this.#wasm.check();
+    return this.#wasm;
   }
 }

@@ -2,7 +2,7 @@
 // Source: the reference C library's pcg32_srandom_r and pcg32_random_r (pcg-random.org). The bulk drawing of a whole
 // layer is done by src/core/pcg32.c from the same state; a test holds the two to the same sequence.
 
-import { GatedMLPError } from './errors.js';
+import { shapeError } from './errors.js';
 
 const MULTIPLIER = 6364136223846793005n;
 const u64 = (/** @type {bigint} */ n) => BigInt.asUintN(64, n);
@@ -53,9 +53,5 @@ export class PCG32 {
 function integer64(value, name) {
   if (typeof value === 'bigint') return u64(value);
   if (Number.isSafeInteger(value)) return u64(BigInt(/** @type {number} */ (value)));
-  throw new GatedMLPError(
-    'ERR_SHAPE',
-    `${name} is ${String(value)}; it must be a bigint or a safe integer`,
-    { value },
-  );
+  throw shapeError(`${name} is ${String(value)}; it must be a bigint or a safe integer`, { value });
 }

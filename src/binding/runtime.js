@@ -1,16 +1,18 @@
 // Runtime: one compiled and instantiated module, and the operations that need no weights.
 // Any number of runtimes may exist; each has its own memory. Those who name none share the default one.
 
-import { activationOf } from './activations.js';
-import { finite, integer, outputOf, realsOfLength, rowsOf, tagOf } from './arrays.js';
+import { finite, integer, tagOf } from './arrays.js';
+import { moduleOf, VARIANTS } from './builds.js';
 import { makeDisposable } from './disposable.js';
-import { GatedMLPError } from './errors.js';
+import { actAndMul, actAndMulBackward, actMul, actMulBackward } from './elementwise.js';
+import { GatedMLPError, shapeError } from './errors.js';
 import { compile, instantiate } from './load.js';
 import { canShareMemory, newSharedMemory, Team } from './team.js';
 import { Wasm } from './wasm.js';
 
 /** @typedef {import('./arrays.js').RealArray} RealArray */
 /** @typedef {import('./arrays.js').RealInput} RealInput */
+/** @typedef {import('./builds.js').Variant} Variant */
 /** @typedef {import('./load.js').WasmSource} WasmSource */
 
 /**
@@ -25,11 +27,6 @@ import { Wasm } from './wasm.js';
  * @property {WebAssembly.Memory} [memory] a shared memory to work in, which then belongs to the runtime: for another maximum
  * @property {AbortSignal} [signal]
  */
-
-/** @typedef {'simd128' | 'relaxed'} Variant */
-
-/** @type {readonly Variant[]} */
-const VARIANTS = ['simd128', 'relaxed'];
 
 /** @type {WeakMap<Runtime, Wasm>} */
 const instances = new WeakMap();
@@ -102,7 +99,7 @@ export class Runtime {
       const runtime = await createShared({ wasm: given, variant, threads, memory, signal });
       if (runtime) return runtime;
     }
-    const module = given ?? (await compile(await moduleOf(variant, PLAIN, signal), signal));
+    const module = given ?? (await compile(await moduleOf(variant, false, signal), signal));
     const works = importsMemory(module) ? newSharedMemory() : undefined;
     return new Runtime(new Wasm(await instantiate(module, works), works));
   }
@@ -122,7 +119,9 @@ export class Runtime {
 
   /** The module's linear memory. It grows; it never shrinks: drop the runtime to return it. */
   get memory() {
-    return wasmOf(this).exports.memory;
+    const wasm = wasmOf(this);
+    wasm.isExposed = true;
+    return wasm.exports.memory;
   }
 
   /** Bytes of that memory now in use by weights, traces and buffers. */
@@ -148,15 +147,11 @@ export class Runtime {
     integer(multipleOf, 'multipleOf');
     const given = ffnDimMultiplier !== null;
     if (given && !(finite(ffnDimMultiplier, 'ffnDimMultiplier') > 0)) {
-      throw new GatedMLPError(
-        'ERR_SHAPE',
-        `ffnDimMultiplier is ${ffnDimMultiplier}; it must be positive`,
-      );
+      throw shapeError(`ffnDimMultiplier is ${ffnDimMultiplier}; it must be positive`);
     }
     const width = wasmOf(this).exports.ffn_dim(d, multipleOf, given ? 1 : 0, ffnDimMultiplier ?? 0);
     if (width < 0) {
-      throw new GatedMLPError(
-        'ERR_SHAPE',
+      throw shapeError(
         `llamaFfnDim(${d}, ${multipleOf}, ${ffnDimMultiplier}) is not between 1 and ${2 ** 31 - 1}`,
       );
     }
@@ -171,12 +166,12 @@ export class Runtime {
    * @returns {RealArray} out
    */
   siluMul(gate, up, out) {
-    return this.#mul('silu', gate, up, out);
+    return actMul(wasmOf(this), 'silu', gate, up, out);
   }
 
   /** As siluMul, with GELU's tanh form. @param {RealInput} gate @param {RealInput} up @param {RealInput} [out] */
   geluTanhMul(gate, up, out) {
-    return this.#mul('gelu_tanh', gate, up, out);
+    return actMul(wasmOf(this), 'gelu_tanh', gate, up, out);
   }
 
   /**
@@ -187,12 +182,12 @@ export class Runtime {
    * @returns {{ gate: RealArray, up: RealArray }}
    */
   siluMulBackward(gate, up, gradOutput) {
-    return this.#mulBackward('silu', gate, up, gradOutput);
+    return actMulBackward(wasmOf(this), 'silu', gate, up, gradOutput);
   }
 
   /** As siluMulBackward. @param {RealInput} gate @param {RealInput} up @param {RealInput} gradOutput */
   geluTanhMulBackward(gate, up, gradOutput) {
-    return this.#mulBackward('gelu_tanh', gate, up, gradOutput);
+    return actMulBackward(wasmOf(this), 'gelu_tanh', gate, up, gradOutput);
   }
 
   /**
@@ -203,12 +198,12 @@ export class Runtime {
    * @returns {RealArray} out
    */
   siluAndMul(gateUp, dFf, out) {
-    return this.#andMul('silu', gateUp, dFf, out);
+    return actAndMul(wasmOf(this), 'silu', gateUp, dFf, out);
   }
 
   /** As siluAndMul, with GELU's tanh form. @param {RealInput} gateUp @param {number} dFf @param {RealInput} [out] */
   geluTanhAndMul(gateUp, dFf, out) {
-    return this.#andMul('gelu_tanh', gateUp, dFf, out);
+    return actAndMul(wasmOf(this), 'gelu_tanh', gateUp, dFf, out);
   }
 
   /**
@@ -219,69 +214,12 @@ export class Runtime {
    * @returns {RealArray}
    */
   siluAndMulBackward(gateUp, dFf, gradOutput) {
-    return this.#andMulBackward('silu', gateUp, dFf, gradOutput);
+    return actAndMulBackward(wasmOf(this), 'silu', gateUp, dFf, gradOutput);
   }
 
   /** As siluAndMulBackward. @param {RealInput} gateUp @param {number} dFf @param {RealInput} gradOutput */
   geluTanhAndMulBackward(gateUp, dFf, gradOutput) {
-    return this.#andMulBackward('gelu_tanh', gateUp, dFf, gradOutput);
-  }
-
-  /** @param {string} act @param {RealInput} gate @param {RealInput} up @param {RealInput} [out] */
-  #mul(act, gate, up, out) {
-    const wasm = wasmOf(this);
-    const n = rowsOf(gate, 'gate', wasm, 1, '1');
-    realsOfLength(up, 'up', wasm, n);
-    const result = outputOf(out, wasm, n);
-    const [g, u] = place(wasm, [gate, up], 0);
-    wasm.done(wasm.exports.act_mul_run(g, g, u, code(wasm, act), n), 'act_mul');
-    result.set(wasm.realsAt(g, n));
-    return result;
-  }
-
-  /** @param {string} act @param {RealInput} gate @param {RealInput} up @param {RealInput} gradOutput */
-  #mulBackward(act, gate, up, gradOutput) {
-    const wasm = wasmOf(this);
-    const n = rowsOf(gate, 'gate', wasm, 1, '1');
-    realsOfLength(up, 'up', wasm, n);
-    realsOfLength(gradOutput, 'gradOutput', wasm, n);
-    const [g, u, dOut, dGate] = place(wasm, [gate, up, gradOutput], 2 * n);
-    wasm.realsAt(dGate, 2 * n).fill(0);
-    const dUp = dGate + n * wasm.realBytes;
-    wasm.done(
-      wasm.exports.act_mul_backward_run(dGate, dUp, dOut, g, u, code(wasm, act), n),
-      'act_mul_backward',
-    );
-    return { gate: wasm.realsAt(dGate, n).slice(), up: wasm.realsAt(dUp, n).slice() };
-  }
-
-  /** @param {string} act @param {RealInput} gateUp @param {number} dFf @param {RealInput} [out] */
-  #andMul(act, gateUp, dFf, out) {
-    const wasm = wasmOf(this);
-    const rows = rowsOf(gateUp, 'gateUp', wasm, 2 * integer(dFf, 'dFf', 1, 2 ** 30 - 1), '2 dFf');
-    const n = rows * dFf;
-    const result = outputOf(out, wasm, n);
-    const [input, output] = place(wasm, [gateUp], n);
-    wasm.done(
-      wasm.exports.act_and_mul_run(output, input, code(wasm, act), rows, dFf),
-      'act_and_mul',
-    );
-    result.set(wasm.realsAt(output, n));
-    return result;
-  }
-
-  /** @param {string} act @param {RealInput} gateUp @param {number} dFf @param {RealInput} gradOutput */
-  #andMulBackward(act, gateUp, dFf, gradOutput) {
-    const wasm = wasmOf(this);
-    const rows = rowsOf(gateUp, 'gateUp', wasm, 2 * integer(dFf, 'dFf', 1, 2 ** 30 - 1), '2 dFf');
-    realsOfLength(gradOutput, 'gradOutput', wasm, rows * dFf);
-    const [input, dOut, dInput] = place(wasm, [gateUp, gradOutput], gateUp.length);
-    wasm.realsAt(dInput, gateUp.length).fill(0);
-    wasm.done(
-      wasm.exports.act_and_mul_backward_run(dInput, dOut, input, code(wasm, act), rows, dFf),
-      'act_and_mul_backward',
-    );
-    return wasm.realsAt(dInput, gateUp.length).slice();
+    return actAndMulBackward(wasmOf(this), 'gelu_tanh', gateUp, dFf, gradOutput);
   }
 }
 
@@ -296,56 +234,8 @@ export async function llamaFfnDim(d, multipleOf, ffnDimMultiplier) {
   return (await defaultRuntime()).llamaFfnDim(d, multipleOf, ffnDimMultiplier);
 }
 
-/** A module of one function that uses f32x4.relaxed_madd: what an engine without relaxed SIMD refuses. */
-const RELAXED_PROBE = Uint8Array.of(
-  ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00, 0x01, 0x08, 0x01, 0x60, 0x03, 0x7b, 0x7b],
-  ...[0x7b, 0x01, 0x7b, 0x03, 0x02, 0x01, 0x00, 0x0a, 0x0d, 0x01, 0x0b, 0x00, 0x20, 0x00, 0x20],
-  ...[0x01, 0x20, 0x02, 0xfd, 0x85, 0x02, 0x0b],
-);
-
 /** More than any machine's share of one MLP is worth. */
 const MAX_THREADS = 64;
-
-/**
- * Where the package's own modules are, a literal each so that bundlers find them.
- * @typedef {{ simd128: () => URL, relaxed: () => URL }} Places
- * @type {Places}
- */
-const PLAIN = {
-  simd128: () => new URL('./gated-mlp.wasm', import.meta.url),
-  relaxed: () => new URL('./gated-mlp-relaxed.wasm', import.meta.url),
-};
-/** @type {Places} */
-const SHARED = {
-  simd128: () => new URL('./gated-mlp-threads.wasm', import.meta.url),
-  relaxed: () => new URL('./gated-mlp-relaxed-threads.wasm', import.meta.url),
-};
-
-/**
- * The package's own module for a variant. 'auto' does without the relaxed one where the engine or the file is missing.
- * @param {'auto' | Variant} variant
- * @param {Places} places
- * @param {AbortSignal} [signal]
- * @returns {Promise<WasmSource>}
- */
-async function moduleOf(variant, places, signal) {
-  if (variant === 'simd128') return places.simd128();
-  const validates = WebAssembly.validate(RELAXED_PROBE);
-  if (variant === 'auto' && !validates) return places.simd128();
-  if (!validates) {
-    throw new GatedMLPError(
-      'ERR_UNSUPPORTED',
-      "variant is 'relaxed', but this engine has no relaxed SIMD; 'auto' takes what it has",
-      { variant },
-    );
-  }
-  try {
-    return await compile(places.relaxed(), signal);
-  } catch (error) {
-    if (variant === 'auto' && error instanceof GatedMLPError) return places.simd128();
-    throw error;
-  }
-}
 
 /** Whether a module works on a memory from outside, as the builds for threads do. @param {WebAssembly.Module} module */
 const importsMemory = (module) =>
@@ -359,38 +249,14 @@ const isShared = (memory) => tagOf(memory.buffer) === 'SharedArrayBuffer';
  * @param {RuntimeOptions & { variant: 'auto' | Variant, threads: number }} options
  */
 async function createShared({ wasm, variant, threads, memory, signal }) {
-  const asked = async () => compile(wasm ?? (await moduleOf(variant, SHARED, signal)), signal);
+  const asked = async () => compile(wasm ?? (await moduleOf(variant, true, signal)), signal);
   const module = await asked().catch((error) => {
     if (memory) throw error;
   });
   if (!module) return null;
   const works = memory ?? newSharedMemory();
   const inner = new Wasm(await instantiate(module, works), works);
+  inner.isExposed = Boolean(memory);
   if (threads > 1) inner.team = await Team.start(inner, module, works, threads, signal);
   return inner.team || memory ? new Runtime(inner) : null;
-}
-
-/** @param {Wasm} wasm @param {string} act */
-function code(wasm, act) {
-  return /** @type {number} */ (wasm.activations.get(activationOf(act)));
-}
-
-/**
- * Copies arrays one after the other into the passing block, with room for `extra` reals behind them.
- * Returns the address of each, and of the room.
- * @param {Wasm} wasm
- * @param {RealInput[]} arrays
- * @param {number} extra
- */
-function place(wasm, arrays, extra) {
-  const width = wasm.realBytes;
-  let at = wasm.io((arrays.reduce((sum, a) => sum + a.length, 0) + extra) * width);
-  return [...arrays, null].map((array) => {
-    const here = at;
-    if (array) {
-      wasm.putReals(array, here);
-      at += array.length * width;
-    }
-    return here;
-  });
 }

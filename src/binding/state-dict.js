@@ -1,8 +1,8 @@
 // The parameters of a gated MLP as a state dict: their names, shapes and order, checking one that comes in, and writing
 // one out as a safetensors file. Knows nothing of wasm memory; gated-mlp.js does the copying.
 
-import { bytesIn, tagOf } from './arrays.js';
-import { GatedMLPError } from './errors.js';
+import { bytesIn, newArray, tagOf } from './arrays.js';
+import { shapeError } from './errors.js';
 import { elements } from './layout.js';
 import { LINEARS } from './weights.js';
 
@@ -102,8 +102,7 @@ export function readStateDict(entries, shapes, strict, dtypes) {
     );
   }
   if (faults.length > 0) {
-    throw new GatedMLPError(
-      'ERR_SHAPE',
+    throw shapeError(
       `loadStateDict: ${faults.join('; ')}. Expected are ${[...shapes].map(([n, s]) => `${n} ${show(s)}`).join(', ')}`,
       {
         missing: [...missing],
@@ -171,7 +170,8 @@ export function writeSafetensors(tensors) {
   }
   const text = new TextEncoder().encode(JSON.stringify(header));
   const headerBytes = Math.ceil(text.length / 8) * 8;
-  const file = new Uint8Array(8 + headerBytes + at).fill(0x20, 8, 8 + headerBytes);
+  const file = newArray(Uint8Array, 8 + headerBytes + at, 'the file');
+  file.fill(0x20, 8, 8 + headerBytes);
   new DataView(file.buffer).setBigUint64(0, BigInt(headerBytes), true);
   file.set(text, 8);
   at = 8 + headerBytes;

@@ -110,18 +110,9 @@ export class Team {
   }
 
   /**
-   * A forward done by all, waited for. Arguments as team_forward's.
-   * @param {number[]} args
-   * @returns {number} a gated_mlp_status
-   */
-  forward(args) {
-    return this.#wasm.exports.team_forward(...args, this.threads);
-  }
-
-  /**
-   * The same on a thread that must not be held up; one after the other. It does its part in slices and leaves what lies
+   * A forward on a thread that must not be held up; one after the other. It does its part in slices and leaves what lies
    * between them to the page. What args point at must stay.
-   * @param {number[]} args
+   * @param {number[]} args as team_begin's
    * @returns {Promise<number>} a gated_mlp_status
    */
   forwardAsync(args) {

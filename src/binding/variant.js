@@ -3,7 +3,7 @@
 // core takes it.
 
 import { finite } from './arrays.js';
-import { GatedMLPError } from './errors.js';
+import { shapeError } from './errors.js';
 
 /**
  * @typedef {object} Variant
@@ -23,8 +23,7 @@ export function checkedVariant({ limit = 0, upShift = 0, sparsity = 0, normEps =
   finite(upShift, 'variant.upShift');
   const all = [limit, sparsity, normEps];
   if (!(Math.min(...all) >= 0 && Math.max(...all) < Infinity && sparsity < 1)) {
-    throw new GatedMLPError(
-      'ERR_SHAPE',
+    throw shapeError(
       `variant: limit, sparsity, normEps are ${all}; they must be finite and at least 0, sparsity below 1`,
     );
   }

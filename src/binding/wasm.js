@@ -2,7 +2,8 @@
 // Internal: runtime.js makes it, the other files of the binding use it, users never see it. Addresses are byte offsets
 // into linear memory; they leave the module as signed 32-bit numbers and are made unsigned here.
 
-import { GatedMLPError } from './errors.js';
+import { newArray } from './arrays.js';
+import { GatedMLPError, shapeError } from './errors.js';
 
 /**
  * What src/core/exports.c exports; documented there. Addresses and sizes are numbers, 64-bit ones bigint.
@@ -19,15 +20,13 @@ const STATUS = /** @type {const} */ ([
   'ERR_OUT_OF_MEMORY',
 ]);
 
+/**
+ * So many elements are copied in a loop, which touches less code and data than the engine's own copy: that counts in a cold
+ * call, of one token.
+ */
+const LOOPED = 2048;
+
 export class Wasm {
-  /** @type {WasmExports} */
-  exports;
-  /** Array class of the arithmetic: Float32Array, or Float64Array in the float64 build; see RealArray. @type {Float32ArrayConstructor} */
-  Real;
-  /** Bytes of an element of `Real`. @type {number} */
-  realBytes;
-  /** Safetensors dtype of `Real`. @type {'F32' | 'F64'} */
-  realDtype;
   /**
    * safetensors dtype -> its code, width and whether weights can be made from it, read from the module.
    * @type {Map<string, { code: number, bits: number, loadable: boolean }>}
@@ -40,6 +39,8 @@ export class Wasm {
   /** Bytes handed out and not given back. */
   bytesUsed = 0;
   disposed = false;
+  /** Whether anybody outside has had the memory, so that views of it may come in. */
+  isExposed = false;
   #why = 'the runtime has been disposed';
 
   /** @type {Map<number, number>} address -> bytes */
@@ -49,7 +50,8 @@ export class Wasm {
   #view = new DataView(this.#bytes.buffer);
   /** @type {Float32Array} */
   #reals = new Float32Array(0);
-  #io = { address: 0, bytes: 0 };
+  #io = 0;
+  #ioBytes = 0;
   /** Gives memory back when its owner was dropped without dispose(). @type {FinalizationRegistry<number>} */
   #forgotten = new FinalizationRegistry((address) => this.free(address));
 
@@ -58,13 +60,17 @@ export class Wasm {
    * @param {WebAssembly.Memory} [memory] the one it was given, where it has none of its own
    */
   constructor(instance, memory) {
-    this.exports = /** @type {WasmExports} */ (
-      /** @type {unknown} */ (memory ? { ...instance.exports, memory } : instance.exports)
-    );
+    /** A copy: the engine looks functions up faster in it than in the frozen original. @type {WasmExports} */
+    this.exports = /** @type {any} */ ({ memory, ...instance.exports });
     this.exports._initialize?.();
+    /** Bytes of an element of `Real`. @type {number} */
     this.realBytes = this.exports.real_bytes();
     const double = this.realBytes === 8;
+    /** Array class of the arithmetic: Float32Array, or Float64Array in the float64 build; see RealArray. @type {Float32ArrayConstructor} */
     this.Real = double ? /** @type {any} */ (Float64Array) : Float32Array;
+    /** Its name. */
+    this.realName = this.Real.name;
+    /** Safetensors dtype of `Real`. @type {'F32' | 'F64'} */
     this.realDtype = double ? 'F64' : 'F32';
     for (const [code, name] of this.#names('dtype_name')) {
       const loadable = this.exports.dtype_loadable(code) === 1;
@@ -83,12 +89,6 @@ export class Wasm {
   get view() {
     this.#refresh();
     return this.#view;
-  }
-
-  /** As `bytes`, in elements of `Real`: index = address / real bytes. */
-  get reals() {
-    this.#refresh();
-    return this.#reals;
   }
 
   /**
@@ -138,10 +138,7 @@ export class Wasm {
    */
   make(bytes, what, owner, make) {
     if (bytes === 0n || bytes > 0xffffffffn) {
-      throw new GatedMLPError(
-        'ERR_SHAPE',
-        `${what} does not fit the 4 GiB that a wasm module can address`,
-      );
+      throw shapeError(`${what} does not fit the 4 GiB that a wasm module can address`);
     }
     return this.adopt(make(), Number(bytes), what, owner);
   }
@@ -175,12 +172,13 @@ export class Wasm {
    * @param {number} bytes
    */
   io(bytes) {
-    if (bytes > this.#io.bytes) {
-      if (this.#io.address) this.free(this.#io.address);
-      this.#io = { address: 0, bytes: 0 };
-      this.#io = { address: this.alloc(bytes, 'arguments and results'), bytes };
+    if (bytes > this.#ioBytes) {
+      this.free(this.#io);
+      this.#ioBytes = 0;
+      this.#io = this.alloc(bytes, 'arguments and results');
+      this.#ioBytes = bytes;
     }
-    return this.#io.address;
+    return this.#io;
   }
 
   /**
@@ -199,7 +197,35 @@ export class Wasm {
    * @param {number} address
    */
   putReals(values, address) {
-    this.reals.set(values, address / this.realBytes);
+    const n = values.length;
+    const first = address / this.realBytes;
+    const reals = this.#realsTo(first + n);
+    if (n > LOOPED) reals.set(values, first);
+    else for (let i = 0; i < n; i++) reals[first + i] = values[i];
+  }
+
+  /**
+   * Fills an array from an address on, and gives it back.
+   * @template {import('./arrays.js').RealInput} T
+   * @param {T} into
+   * @param {number} address
+   */
+  takeReals(into, address) {
+    const n = into.length;
+    const first = address / this.realBytes;
+    const reals = this.#realsTo(first + n);
+    if (n > LOOPED) into.set(reals.subarray(first, first + n));
+    else for (let i = 0; i < n; i++) into[i] = reals[first + i];
+    return into;
+  }
+
+  /**
+   * A copy of n elements of `Real`. Throws ERR_OUT_OF_MEMORY.
+   * @param {number} address
+   * @param {number} n
+   */
+  copyReals(address, n) {
+    return this.takeReals(newArray(this.Real, n), address);
   }
 
   /**
@@ -208,8 +234,17 @@ export class Wasm {
    * @param {number} n
    */
   realsAt(address, n) {
-    const i = address / this.realBytes;
-    return this.reals.subarray(i, i + n);
+    const first = address / this.realBytes;
+    return this.#realsTo(first + n).subarray(first, first + n);
+  }
+
+  /**
+   * Calls a function of the core that gives a status, and throws unless that is 0.
+   * @param {string} name
+   * @param {...unknown} values
+   */
+  call(name, ...values) {
+    this.done(this.exports[name](...values), name);
   }
 
   /**
@@ -238,6 +273,16 @@ export class Wasm {
       /** @type {unknown} */ ({ memory: { buffer: new ArrayBuffer(0) } })
     );
     this.#refresh();
+  }
+
+  /**
+   * Memory up to an element at least: index = address / real bytes. What a view has lost by growth it has in length, and
+   * nothing else is asked: memory's buffer is far more to fetch in a cold call.
+   * @param {number} end
+   */
+  #realsTo(end) {
+    if (end > this.#reals.length) this.#refresh();
+    return this.#reals;
   }
 
   #refresh() {
