@@ -242,6 +242,7 @@ export class GatedMLP {
     const call = forwardCall(wasm, this, x, options);
     if (!team || team.canWait || !team.isWorth(call.products)) return this.forward(x, options);
     const { y, tokens, begin, end, scale, accumulate, bytes } = call;
+    const n = y.length;
     const xAt = wasm.alloc(2 * bytes, 'arguments and results');
     const yAt = xAt + bytes;
     this.#inFlight++;
@@ -252,9 +253,9 @@ export class GatedMLP {
       wasm.done(await team.forwardAsync(args), 'forward');
       wasm.check();
       // It may have been transferred elsewhere.
-      outputOf(y, wasm, x.length);
+      outputOf(y, wasm, n);
       if (!accumulate) return wasm.takeReals(y, yAt);
-      wasm.realsAt(yAt, x.length).forEach((value, i) => {
+      wasm.realsAt(yAt, n).forEach((value, i) => {
         y[i] += value;
       });
       return y;
