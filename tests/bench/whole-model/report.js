@@ -38,7 +38,9 @@ export function wholeModelSection(runs) {
   return `
 ## A whole model in wllama
 
-${engine}, ${variant}, ${machine}; ${count}, wall time. ${introduction(runs)}
+${engine}, ${variant}, ${machine}; ${count}.
+
+${introduction(runs)}
 
 ${titles}
 |---|---|---|---|---|
@@ -55,7 +57,7 @@ function introduction(runs) {
 Its log-probabilities are within ${percent(off)} (rms, of their standard deviation) of a float64 forward pass of the same weights.
 What a layer's MLP takes is an estimate: by share, ${percent(one)} of the weights that one token meets and ${percent(many)} of those of a
 prompt; and, measured, by difference to the same model with ${slimUnits} hidden units a layer. "times": wllama's MLP by share
-over this one, with as many threads. No target.`;
+over this one, with as many threads. wllama's one thread by processor time, two and ours by the wall clock. No target.`;
 }
 
 const percent = (/** @type {number} */ part) => `${(100 * part).toFixed(0)} %`;
@@ -68,43 +70,62 @@ const percent = (/** @type {number} */ part) => `${(100 * part).toFixed(0)} %`;
 function table(runs) {
   const [{ promptTokens }] = runs;
   const all = runs.map(rowsOf);
-  const rows = all[0].map(({ name }, i) => {
+  const rows = all[0].map(({ name, kind }, i) => {
     const middle = (/** @type {(row: Row) => number} */ of) =>
       median(all.map((each) => of(each[i])));
     const [one, many] = [middle((row) => row.one), middle((row) => row.many)];
     const times = [middle((row) => row.timesOne), middle((row) => row.timesMany)];
     const [overOne, overMany] = times.map((x) => (Number.isNaN(x) ? '' : x.toFixed(1)));
-    return [name, one.toFixed(2), overOne, many.toFixed(2), overMany];
+    const rates = `${(1000 / one).toFixed(1)} and ${((1000 * promptTokens) / many).toFixed(1)} tokens/s`;
+    return [
+      kind === 'model' ? `${name}, ${rates}` : name,
+      one.toFixed(2),
+      overOne,
+      many.toFixed(2),
+      overMany,
+    ];
   });
   return [['ms', 'one token', 'times', `${promptTokens} tokens`, 'times'], ...rows];
 }
 
-/** @typedef {{ name: string, one: number, many: number, timesOne: number, timesMany: number }} Row milliseconds, and wllama's over them */
+/**
+ * Milliseconds for one token and for the prompt.
+ * @typedef {object} Row
+ * @property {string} name
+ * @property {'model' | 'estimate' | 'ours'} kind
+ * @property {number} one
+ * @property {number} many
+ * @property {number} timesOne wllama's MLP over this one, of ours only
+ * @property {number} timesMany
+ */
 
 /** @param {Measured} measured @returns {Row[]} */
 function rowsOf(measured) {
-  const { timed, cases, variant } = measured;
-  const [one, many] = cases;
-  return [...new Set(timed.map(({ threads }) => threads))].flatMap((threads) => {
+  return [...new Set(measured.timed.map(({ threads }) => threads))].flatMap((threads) => {
     const { whole, byShare, byDifference } = estimates(measured, threads);
-    const ours = one.rows
-      .filter((row) => row.ours && row.variant === variant && row.threads === threads)
-      .map((row) => ({
-        ...{ name: row.name, one: row.ms },
-        many: many.rows.find(({ name }) => name === row.name)?.ms ?? Number.NaN,
-      }));
+    const none = { timesOne: Number.NaN, timesMany: Number.NaN };
     const suffix = threads === 1 ? '1 thread' : `${threads} threads`;
+    const estimate = /** @type {const} */ ('estimate');
     return [
-      { name: `wllama, ${suffix}: the model`, ...whole },
-      { name: `wllama, ${suffix}: a layer's MLP, by share`, ...byShare },
-      { name: `wllama, ${suffix}: a layer's MLP, by difference`, ...byDifference },
-      ...ours,
-    ].map((row, i) => ({
-      ...row,
-      timesOne: i < 3 ? Number.NaN : byShare.one / row.one,
-      timesMany: i < 3 ? Number.NaN : byShare.many / row.many,
-    }));
+      { name: `wllama, ${suffix}`, kind: /** @type {const} */ ('model'), ...whole, ...none },
+      { name: "a layer's MLP of it, by share", kind: estimate, ...byShare, ...none },
+      { name: "a layer's MLP of it, by difference", kind: estimate, ...byDifference, ...none },
+      ...ourRows(measured, threads, byShare),
+    ];
   });
+}
+
+/** @param {Measured} measured @param {number} threads @param {{ one: number, many: number }} rival @returns {Row[]} */
+function ourRows({ cases: [one, many], variant }, threads, rival) {
+  return one.rows
+    .filter((row) => row.ours && row.variant === variant && row.threads === threads)
+    .map(({ name, ms }) => {
+      const prompt = many.rows.find((row) => row.name === name)?.ms ?? Number.NaN;
+      return {
+        ...{ name, kind: 'ours', one: ms, many: prompt },
+        ...{ timesOne: rival.one / ms, timesMany: rival.many / prompt },
+      };
+    });
 }
 
 /** Milliseconds of the model and of one layer's MLP, for one token and for the prompt. @param {Measured} measured @param {number} threads */

@@ -3,8 +3,8 @@
 // Bundled into page.js; started by run.js.
 
 import { LoggerWithoutDebug, Wllama } from '@wllama/wllama';
-import { median } from '../rounds.js';
 
+/** @typedef {() => Promise<number>} Clock milliseconds from some moment */
 /** @typedef {{ id: number, logprob: number }} Candidate */
 /** @typedef {{ model: string, threads: number, prefillMs: number[], tokenMs: number[] }} Timed one number for each round */
 /**
@@ -15,17 +15,18 @@ import { median } from '../rounds.js';
  * @property {string} question
  * @property {number} vocabulary
  * @property {string} prompt
- * @property {number} promptTokens
- * @property {number} answerTokens after the first, which is what the prompt gives
+ * @property {number} answerTokens after the first, which is what a prompt gives
  * @property {number} rounds
  */
 
 /**
  * @param {Job} job
  * @param {(model: string, answer: Candidate[]) => Promise<void>} check refuses an answer by throwing
+ * @param {Clock} processor
  * @returns {Promise<Timed[]>}
  */
-export async function runWholeModels(job, check) {
+export async function runWholeModels(job, check, processor) {
+  const wall = async () => performance.now();
   const all = [];
   for (const [model, url] of job.files) {
     const file = await (await fetch(url)).blob();
@@ -39,7 +40,11 @@ export async function runWholeModels(job, check) {
   }
   for (let round = 0; round < job.rounds; round++) {
     for (const each of all) {
-      const { text, prefillMs, tokenMs } = await oneRound(each.runner, job);
+      const { text, prefillMs, tokenMs } = await oneRound(
+        each.runner,
+        job,
+        each.timed.threads === 1 ? processor : wall,
+      );
       if (round > 0 && text !== each.text)
         throw new Error('wllama: the same prompt, another answer.');
       each.text = text;
@@ -78,32 +83,37 @@ async function answerOf(runner, { question, vocabulary }) {
 }
 
 /**
- * A prompt and some tokens after it: until the first is there, and the median of what each later one takes.
+ * A prompt until its first token is there, and what each token after a short one takes.
  * @param {Wllama} runner
  * @param {Job} job
+ * @param {Clock} clock
  */
-async function oneRound(runner, { prompt, promptTokens, answerTokens }) {
-  let text = '';
-  /** @type {number[]} */
-  const moments = [performance.now()];
-  let evaluated = 0;
-  const options = {
-    ...{ prompt, max_tokens: 1 + answerTokens, temperature: 0, ignore_eos: true },
-    // What it remembers of the last prompt would be all of this one.
-    ...{ cache_prompt: false, stream: /** @type {const} */ (true) },
+async function oneRound(runner, { prompt, question, answerTokens }, clock) {
+  const timed = async (/** @type {string} */ text, /** @type {number} */ tokens) => {
+    const start = await clock();
+    const answer = await completed(runner, text, tokens);
+    return { answer, ms: (await clock()) - start };
   };
-  await runner.createCompletion({
-    ...options,
-    onData({ choices, timings }) {
-      evaluated = timings?.prompt_n ?? evaluated;
-      if (!choices[0].text) return;
-      text += choices[0].text;
-      moments.push(performance.now());
-    },
+  const whole = await timed(prompt, 1);
+  const first = await timed(question, 1);
+  const all = await timed(question, 1 + answerTokens);
+  return {
+    text: whole.answer + all.answer,
+    prefillMs: whole.ms,
+    tokenMs: (all.ms - first.ms) / answerTokens,
+  };
+}
+
+/** Text after a prompt, all of which was worked through. @param {Wllama} runner @param {string} prompt @param {number} tokens */
+async function completed(runner, prompt, tokens) {
+  const { choices, timings, usage } = await runner.createCompletion({
+    ...{ prompt, max_tokens: tokens, temperature: 0, ignore_eos: true },
+    // What it remembers of the last prompt would be most of this one.
+    ...{ cache_prompt: false },
   });
-  if (evaluated !== promptTokens || moments.length !== 2 + answerTokens) {
-    throw new Error(`wllama: ${evaluated} tokens in, ${moments.length - 1} out.`);
+  const [into, out] = [timings?.prompt_n, usage.completion_tokens];
+  if (into !== [...prompt].length || out !== tokens) {
+    throw new Error(`wllama: ${into} tokens in, ${out} out.`);
   }
-  const [prefillMs, ...each] = moments.slice(1).map((moment, i) => moment - moments[i]);
-  return { text, prefillMs, tokenMs: median(each) };
+  return choices[0].text;
 }
