@@ -30,7 +30,7 @@ function caseOf(rates) {
     }),
   );
   const peaks = Object.fromEntries(Object.entries(PEAKS).map(([name, peak]) => [name, [peak]]));
-  return makeCase(size, { stream: [30], peaks, times }, 'relaxed');
+  return makeCase(size, { stream: [30], shared: [], peaks, times }, 'relaxed');
 }
 
 const ours = (/** @type {string} */ weights, /** @type {'simd128' | 'relaxed'} */ variant) =>
@@ -66,6 +66,32 @@ test('a floor above the ceiling is met by nobody outright, and told apart from w
   assert.equal(statusOf({ value: 2.7, must: 2.6, ceiling: null, most: true, part: 1 }), 'short');
   const counts = countText(['met', 'short', 'met', 'under', 'ceiling']);
   assert.equal(counts, '2 met, 1 at the ceiling, 1 under the ceiling, 1 short');
+});
+
+test('two threads that read a token are held to what two threads can read', () => {
+  const size = { d: 2048, dFf: 8192, tokens: 1 };
+  const bytes = 2 * 3 * size.d * size.dFf;
+  const times = new Map(
+    [1, 2].map((threads) => {
+      const rate = threads === 1 ? 25 : 36;
+      const each = { ...ours('bfloat16', 'simd128'), threads };
+      const call = { run: (/** @type {Float32Array} */ x) => x, dispose() {} };
+      return [{ contestant: each, call, error: 0, firstMs: 1, setupMs: 1 }, [bytes / rate / 1e6]];
+    }),
+  );
+  const judge = (/** @type {number[]} */ shared) => {
+    const one = makeCase(size, { stream: [30], shared, peaks: {}, times }, 'simd128');
+    const [{ value, ceiling, status }] = verdicts([one], 'simd128', false);
+    assert.ok(Math.abs(value - 36 / 25) < 1e-9);
+    return { ceiling, status, shares: one.rows.map(({ share }) => share) };
+  };
+  assert.deepEqual(judge([]).status, 'short');
+  const held = judge([37.5, 36, 40]);
+  assert.equal(held.status, 'ceiling');
+  assert.ok(Math.abs(Number(held.ceiling) - (0.95 * 37.5) / 25) < 1e-9);
+  assert.ok(Math.abs(Number(held.shares[0]) - 25 / 30) < 1e-9);
+  assert.ok(Math.abs(Number(held.shares[1]) - 36 / 37.5) < 1e-9);
+  assert.equal(judge([45]).status, 'short');
 });
 
 test('RESULTS.md says of every target what it came to', () => {

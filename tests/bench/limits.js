@@ -5,6 +5,7 @@
 import wabtModule from 'wabt';
 import { now } from './clock.js';
 import { median } from './rounds.js';
+import { startReaders } from './shared-stream.js';
 
 /** More than any cache here holds. */
 const SWEEP_BYTES = 192 * 2 ** 20;
@@ -70,13 +71,14 @@ export function hasRelaxedSimd() {
  * @typedef {object} Limits rates, each taken over stretches as long as the calls that it is compared with, since
  *   a long stretch meets more disturbance than a short one
  * @property {(stretchBytes: number) => number} stream GB/s, the median over stretches; leaves the caches without anything else
+ * @property {((stretchBytes: number) => number) | null} shared GB/s of all threads at once, where there are several
  * @property {Record<string, (stretchMs: number) => number>} peaks 1e9 operations a second, the same: of float32 by variant, and
  *   of `dot16` (16-bit integers) and `dot8` (8 by 7 bits, relaxed SIMD)
  */
 
-/** @returns {Promise<Limits>} */
-export async function makeLimits() {
-  const { memory, stream } = await instantiate(streamText());
+/** @param {number} threads @returns {Promise<Limits>} */
+export async function makeLimits(threads) {
+  const { memory, stream } = await instantiate(streamText(false));
   // Pages that were never written are all one page of zeros, which stays in the cache.
   new Uint8Array(memory.buffer).fill(1);
   await warm(() => stream(0, SWEEP_BYTES / WARM_PART));
@@ -93,18 +95,33 @@ export async function makeLimits() {
     }
     peaks[name] = (ms) => Math.max(...loops.map((loop) => peakRate(loop, ms)));
   }
-  return { stream: (stretchBytes) => streamRate(stream, stretchBytes), peaks };
+  /** @param {number} begin @param {number} bytes */
+  const read = (begin, bytes) => {
+    const start = now();
+    stream(begin, begin + bytes);
+    return now() - start;
+  };
+  const shared = threads > 1 ? await sharedStream(threads) : null;
+  return { stream: (stretchBytes) => streamRate(read, stretchBytes), shared, peaks };
 }
 
-/** @param {(begin: number, end: number) => number} stream @param {number} stretchBytes */
-function streamRate(stream, stretchBytes) {
+/** @param {number} threads @returns {Promise<(stretchBytes: number) => number>} */
+async function sharedStream(threads) {
+  const pages = SWEEP_BYTES / PAGE_BYTES;
+  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  new Uint8Array(memory.buffer).fill(1);
+  const read = await startReaders(await compile(streamText(true)), memory, threads);
+  await warm(() => read(0, Math.floor(SWEEP_BYTES / WARM_PART / PAGE_BYTES) * PAGE_BYTES));
+  return (stretchBytes) => streamRate(read, stretchBytes);
+}
+
+/** @param {(begin: number, bytes: number) => number} read gives milliseconds @param {number} stretchBytes */
+function streamRate(read, stretchBytes) {
   const stretches = Math.max(1, Math.floor(SWEEP_BYTES / stretchBytes));
   const bytes = Math.ceil(SWEEP_BYTES / stretches / PAGE_BYTES) * PAGE_BYTES;
   const rates = [];
   for (let begin = 0; begin + bytes <= SWEEP_BYTES; begin += bytes) {
-    const start = now();
-    stream(begin, begin + bytes);
-    rates.push(bytes / (now() - start) / 1e6);
+    rates.push(bytes / read(begin, bytes) / 1e6);
   }
   return median(rates);
 }
@@ -134,17 +151,24 @@ async function warm(run) {
 
 /** @param {string} text @returns {Promise<Record<string, (...n: number[]) => number> & { memory: WebAssembly.Memory }>} */
 async function instantiate(text) {
-  const wabt = await wabtModule();
-  const parsed = wabt.parseWat('limits.wat', text, { simd: true, relaxed_simd: true });
-  const { buffer } = parsed.toBinary({});
-  parsed.destroy();
-  const { instance } = await WebAssembly.instantiate(/** @type {any} */ (buffer));
-  return /** @type {any} */ (instance.exports);
+  const { exports } = await WebAssembly.instantiate(await compile(text));
+  return /** @type {any} */ (exports);
 }
 
-/** Reads the bytes from $at to $end. */
-function streamText() {
+/** @param {string} text */
+async function compile(text) {
+  const wabt = await wabtModule();
+  const features = { simd: true, relaxed_simd: true, threads: true };
+  const parsed = wabt.parseWat('limits.wat', text, features);
+  const { buffer } = parsed.toBinary({});
+  parsed.destroy();
+  return WebAssembly.compile(/** @type {any} */ (buffer));
+}
+
+/** Reads the bytes from $at to $end. @param {boolean} shared a memory that is brought */
+function streamText(shared) {
   const WIDTH = 8;
+  const pages = SWEEP_BYTES / PAGE_BYTES;
   const [sums, loads] = [4, Array.from({ length: WIDTH }, (_, i) => i)];
   const adds = loads.map(
     (i) =>
@@ -152,7 +176,7 @@ function streamText() {
         (v128.load offset=${i * VECTOR_BYTES} (local.get $at))))`,
   );
   return `(module
-    (memory (export "memory") ${SWEEP_BYTES / PAGE_BYTES})
+    ${shared ? `(import "env" "memory" (memory ${pages} ${pages} shared))` : `(memory (export "memory") ${pages})`}
     (func (export "stream") (param $at i32) (param $end i32) (result i32)
       ${locals(sums)}
       (loop $next

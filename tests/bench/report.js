@@ -26,6 +26,7 @@ import { WEIGHT_BYTES } from './targets.js';
  * @property {string} shape
  * @property {number} tokens
  * @property {number} stream GB/s
+ * @property {number | null} [shared] the same of all threads at once, where there are several
  * @property {Record<string, number>} peaks GFLOP/s by kind of arithmetic, as limits.js names them
  * @property {Row[]} rows
  * @property {{ error: number, times: Record<'forward' | 'from a trace' | 'alone', number[]> }} [backward] ms of every round
@@ -38,6 +39,7 @@ import { WEIGHT_BYTES } from './targets.js';
  */
 export function makeCase({ d, dFf, tokens }, rounds, best) {
   const stream = median(rounds.stream);
+  const shared = rounds.shared.length > 0 ? median(rounds.shared) : null;
   const peaks = Object.fromEntries(
     Object.entries(rounds.peaks).map(([variant, values]) => [variant, median(values)]),
   );
@@ -67,18 +69,19 @@ export function makeCase({ d, dFf, tokens }, rounds, best) {
         error,
         setupMs,
       },
-      share: tokens === 1 ? gbps / stream : peak && gflops / peak,
+      share: tokens === 1 ? gbps / ((threads > 1 && shared) || stream) : peak && gflops / peak,
     };
     return row;
   });
   const rival = fastest(rows.filter((row) => !row.ours && row.weights === 'f32'));
   for (const row of rows) row.ratio = rival ? rival.ms / row.ms : Number.NaN;
-  return { shape: `${d}x${dFf}`, tokens, stream, peaks, rows };
+  return { shape: `${d}x${dFf}`, tokens, stream, shared, peaks, rows };
 }
 
 /** @param {Case} one */
-export function caseText({ shape, tokens, stream, peaks, rows }) {
-  const head = `${shape}  T=${tokens}${tokens === 1 ? ' cold' : ''}  (limits: ${limitsText(stream, peaks)})`;
+export function caseText({ shape, tokens, stream, shared, peaks, rows }) {
+  const limits = limitsText(stream, shared, peaks);
+  const head = `${shape}  T=${tokens}${tokens === 1 ? ' cold' : ''}  (limits: ${limits})`;
   const lines = [...rows]
     .sort((a, b) => a.ms - b.ms)
     .map(({ name, ms, gflops, gbps, ratio, share, error, setupMs }) =>
@@ -113,12 +116,13 @@ const PEAK_NAMES = {
   dot8: 'relaxed_dot_i8x16_i7x16',
 };
 
-/** @param {number} stream GB/s @param {Record<string, number>} peaks */
-export function limitsText(stream, peaks) {
+/** @param {number} stream GB/s @param {number | null | undefined} shared @param {Record<string, number>} peaks */
+export function limitsText(stream, shared, peaks) {
   const rates = Object.entries(peaks).map(
     ([name, peak]) => `${peak.toFixed(0)} ${PEAK_NAMES[name]}`,
   );
-  return `${stream.toFixed(1)} GB/s; GFLOP/s: ${rates.join(', ')}`;
+  const together = shared ? `, all threads ${shared.toFixed(1)}` : '';
+  return `${stream.toFixed(1)} GB/s${together}; GFLOP/s: ${rates.join(', ')}`;
 }
 
 /**

@@ -40,7 +40,7 @@ Written by \`node tests/bench/record.js${quick ? ' --quick' : ''}\`. ${versions(
 targets that are short, and what is not measured.
 
 "A over B" is B's time over A's, the median of the runs. The ceiling of a ratio is what the run's own limits allow: 95 % of the
-stream or 88 % of the arithmetic peak, over the rival's rate. A floor ("must") above its ceiling is out of anybody's reach, and
+stream, of several threads that of all reading at once, or 88 % of the arithmetic peak, over the rival's rate. A floor ("must") above its ceiling is out of anybody's reach, and
 counts as met for whoever is at the ceiling, not for whoever is under it: both are told apart from what is met outright. The
 peak of q8_0 and q4_1 is that of 16-bit dot products, or two thirds of that of relaxed 8-bit ones, of which two inputs take
 three at the accuracy asked. In Chromium 75 % of a floor, or of its ceiling, does. Cold: the caches are emptied before each
@@ -154,12 +154,14 @@ function caseTable(all) {
   const [{ shape, tokens, peaks: kinds, rows }] = all;
   const peaks = Object.keys(kinds).map((kind) => [kind, median(all.map((one) => one.peaks[kind]))]);
   const stream = median(all.map((one) => one.stream));
+  const together = all.flatMap(({ shared }) => shared ?? []);
+  const shared = together.length > 0 ? median(together) : null;
   const lines = rows
     .map((row) => caseRow(all.flatMap((one) => one.rows.filter(({ name }) => name === row.name))))
     .sort((a, b) => a.ms - b.ms);
   return `### ${shape}, T = ${tokens}${tokens === 1 ? ', cold' : ''}
 
-Limits: ${limitsText(stream, Object.fromEntries(peaks))}.
+Limits: ${limitsText(stream, shared, Object.fromEntries(peaks))}.
 
 | | ms | GFLOP/s | over the best f32 peer | of the limit | error |
 |---|---|---|---|---|---|

@@ -5,7 +5,7 @@ import { now } from './clock.js';
 
 /** @typedef {import('./contestant.js').Call} Call */
 /** @typedef {{ contestant: import('./contestant.js').Contestant, call: Call, error: number, firstMs: number, setupMs: number }} Entry */
-/** @typedef {{ stream: number[], peaks: Record<string, number[]>, times: Map<Entry, number[]> }} Rounds times in milliseconds */
+/** @typedef {{ stream: number[], shared: number[], peaks: Record<string, number[]>, times: Map<Entry, number[]> }} Rounds times in milliseconds */
 
 /** Warm-up: an engine optimises in the background after some calls. */
 const WARM_MS = 120;
@@ -36,9 +36,13 @@ export async function runRounds(entries, x, { rounds, cold, budgetMs, weightByte
   const threads = entries.some(({ contestant }) => (contestant.threads ?? 1) > 1);
   const restMs = threads ? REST_OF_THREADS_MS : REST_MS;
   /** @type {Rounds} */
-  const result = { stream: [], peaks: {}, times: new Map(entries.map((entry) => [entry, []])) };
+  const result = {
+    ...{ stream: [], shared: [], peaks: {} },
+    times: new Map(entries.map((entry) => [entry, []])),
+  };
   for (let round = 0; round < rounds; round++) {
     result.stream.push(limits.stream(weightBytes));
+    if (limits.shared) result.shared.push(limits.shared(weightBytes));
     for (const [variant, peak] of Object.entries(limits.peaks)) {
       result.peaks[variant] ??= [];
       result.peaks[variant].push(peak(stretchMs));

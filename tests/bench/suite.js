@@ -65,7 +65,7 @@ export const bestVariant = () => (hasRelaxedSimd() ? 'relaxed' : 'simd128');
  */
 export async function* runSuite(plan, modules, only, missing) {
   if (plan.threads > 1) useWallClock();
-  const limits = await makeLimits();
+  const limits = await makeLimits(plan.threads);
   const everyone = await allContestants(modules, plan.threads, missing);
   const parts = only.split(',');
   const contestants = everyone.filter(({ name }) => parts.some((part) => name.includes(part)));

@@ -82,7 +82,7 @@ export function countText(all) {
 }
 
 /** @param {Case} one @param {Variant} variant @param {boolean} inPage @returns {Comparison[]} */
-function threadVerdicts({ shape, tokens, rows }, variant, inPage) {
+function threadVerdicts({ shape, tokens, shared, rows }, variant, inPage) {
   const { prefill, decode, rival } = THREAD_TARGETS;
   const own = rows.filter(
     (row) => row.ours && row.variant === variant && row.weights === 'bfloat16',
@@ -91,11 +91,12 @@ function threadVerdicts({ shape, tokens, rows }, variant, inPage) {
   const single = own.find(({ threads }) => threads === 1);
   const other = rows.find(({ name, threads }) => name.startsWith(rival.name) && threads > 1);
   if (!several || !single) return [];
+  const limit = tokens === 1 && shared ? REACHABLE.stream * shared : null;
   /** @param {Row} slower @param {number} must @param {number} aim @returns {Comparison} */
   const over = (slower, must, aim) => {
     const value = slower.ms / several.ms;
     const what = `${shape} T=${tokens} ${several.name} over ${slower.name}`;
-    return { what, value, must, aim, ceiling: null };
+    return { what, value, must, aim, ceiling: limit && limit / slower.gbps };
   };
   const all = [];
   if (tokens >= prefill.tokens) all.push(over(single, prefill.must, prefill.aim));
