@@ -330,6 +330,7 @@ static struct {
     uint64_t open;
     int32_t steps;      /* of that stage */
     int32_t unfinished; /* of these */
+    int32_t shares;     /* of the steps that are left: a thread takes one of so many at once */
 } team;
 
 #define LOAD(word)         __atomic_load_n(word, __ATOMIC_SEQ_CST)
@@ -382,26 +383,33 @@ static void open_stage(uint32_t number) {
         number++;
     }
     team.steps = steps;
+    STORE(&team.shares, gated_mlp_job_shares(&team.job));
     STORE(&team.unfinished, steps);
     STORE(&team.open, (uint64_t)number << 32 | (uint32_t)steps);
     __builtin_wasm_memory_atomic_notify((int32_t *)team_opened(), UINT32_MAX);
 }
 
-/* Takes a step and does it; 0 where none is left of the stage. The job stays what it is as long as a step that was
+/* Takes steps and does them; 0 where none is left of the stage. The job stays what it is as long as a step that was
  * taken is not finished. */
-static int do_step(int32_t thread) {
+static int do_steps(int32_t thread) {
     uint64_t left = LOAD(&team.open);
+    int32_t taken;
     do {
-        if ((uint32_t)left == 0) {
+        const int32_t steps = (int32_t)left;
+        if (steps == 0) {
             return 0;
         }
-    } while (!__atomic_compare_exchange_n(&team.open, &left, left - 1, 0, __ATOMIC_SEQ_CST,
-                                          __ATOMIC_SEQ_CST));
-    const uint32_t number = (uint32_t)(left >> 32);
-    gated_mlp_job_step(&team.job, (int32_t)(number - team.first), team.steps - (int32_t)left,
-                       thread);
-    if (__atomic_sub_fetch(&team.unfinished, 1, __ATOMIC_SEQ_CST) == 0) {
-        open_stage(number + 1);
+        taken = steps / LOAD(&team.shares);
+        taken = taken > 1 ? taken : 1;
+    } while (!__atomic_compare_exchange_n(&team.open, &left, left - (uint64_t)taken, 0,
+                                          __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+    const int32_t stage = (int32_t)((uint32_t)(left >> 32) - team.first);
+    const int32_t first = team.steps - (int32_t)left;
+    for (int32_t step = first; step < first + taken; step++) {
+        gated_mlp_job_step(&team.job, stage, step, thread);
+    }
+    if (__atomic_sub_fetch(&team.unfinished, taken, __ATOMIC_SEQ_CST) == 0) {
+        open_stage((uint32_t)(left >> 32) + 1);
     }
     return 1;
 }
@@ -410,7 +418,7 @@ static int do_step(int32_t thread) {
 EXPORT_THREADS(team_serve) void team_serve(int32_t thread) {
     for (;;) {
         const uint32_t opened = opened_stage();
-        while (do_step(thread)) {
+        while (do_steps(thread)) {
         }
         wait_for_stage(opened);
     }
@@ -458,20 +466,20 @@ gated_mlp_status team_forward(real *y, const real *x, const gated_mlp *m, int32_
         return status;
     }
     for (uint32_t opened; !is_done(opened = opened_stage()); wait_for_stage(opened)) {
-        while (do_step(0)) {
+        while (do_steps(0)) {
         }
     }
     return GATED_MLP_OK;
 }
 
-/* The part of thread 0 piece by piece, where that must not wait: does a step, or looks for one for some microseconds.
+/* The part of thread 0 piece by piece, where that must not wait: does steps, or looks for some for microseconds.
  * 0: there is none until *team_opened() changes; 1: go on; 2: the job is done. */
 EXPORT_THREADS(team_help) int32_t team_help(void) {
     const uint32_t opened = opened_stage();
     if (is_done(opened)) {
         return 2;
     }
-    return do_step(0) || is_opened_soon(opened);
+    return do_steps(0) || is_opened_soon(opened);
 }
 
 #endif

@@ -227,6 +227,10 @@ int32_t gated_mlp_job_steps(const gated_mlp_job *job, int32_t stage) {
     return panels.end - panels.begin;
 }
 
+int32_t gated_mlp_job_shares(const gated_mlp_job *job) {
+    return job->tokens <= GEMV_ROWS ? 2 * job->threads : INT32_MAX;
+}
+
 void gated_mlp_job_step(const gated_mlp_job *job, int32_t stage, int32_t step, int32_t thread) {
     const forward_scratch s = lay_out(job->call.mlp, job->tokens, thread, job->scratch);
     forward_step(job, stage, step, &s);

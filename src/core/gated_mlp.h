@@ -296,6 +296,11 @@ gated_mlp_status gated_mlp_job_begin(gated_mlp_job *job, real *y, const real *x,
                                      const gated_mlp_record *record, void *scratch,
                                      int32_t threads);
 int32_t gated_mlp_job_steps(const gated_mlp_job *job, int32_t stage);
+
+/* Of the steps left of a stage a thread best takes one of so many shares at once, one step at least.
+ * A few tokens take as long as memory takes to give their weights, which it does faster for a run of
+ * panels than for every other one. Shares shrink with what is left, so that all threads end together. */
+int32_t gated_mlp_job_shares(const gated_mlp_job *job);
 void gated_mlp_job_step(const gated_mlp_job *job, int32_t stage, int32_t step, int32_t thread);
 
 /* Backward of exactly the forward that `options` describes (scale included; accumulate has no
