@@ -4,6 +4,7 @@
 import { GatedMLP, GatedMLPError, Runtime } from '../../src/binding/index.js';
 import { writeSafetensors } from '../../src/binding/state-dict.js';
 import { now } from './clock.js';
+import { collectGarbage } from './garbage.js';
 import { plainForward } from './plain.js';
 
 /** @typedef {import('./contestant.js').Contestant} Contestant */
@@ -75,6 +76,7 @@ function ourContestant(runtime, variant, dtype) {
     async load(weights) {
       const { d } = weights;
       const file = checkpointOf(weights, dtype === 'bfloat16' ? 'BF16' : 'F32');
+      await collectGarbage();
       const start = now();
       const mlp = await GatedMLP.fromPretrained(file, {
         act: 'silu',

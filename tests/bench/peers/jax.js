@@ -1,6 +1,7 @@
 // jax-js on its wasm backend, the whole MLP under jit. It probes the engine for relaxed SIMD by itself.
 
 import { now } from '../clock.js';
+import { collectGarbage } from '../garbage.js';
 
 /** @typedef {import('../contestant.js').Contestant} Contestant */
 
@@ -16,6 +17,7 @@ export async function jaxContestants() {
       async load({ d, dFf, gate, up, down }) {
         /** @param {Float32Array} data @param {number[]} shape */
         const hold = (data, shape) => np.array(data, { shape });
+        await collectGarbage();
         const start = now();
         const held = [hold(gate, [dFf, d]), hold(up, [dFf, d]), hold(down, [d, dFf])];
         const setupMs = now() - start;

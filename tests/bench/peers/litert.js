@@ -3,6 +3,7 @@
 
 import { inNode, now } from '../clock.js';
 import { tfliteModels } from '../formats/tflite.js';
+import { collectGarbage } from '../garbage.js';
 import { hasRelaxedSimd } from '../limits.js';
 
 /** @typedef {import('../contestant.js').Contestant} Contestant */
@@ -32,6 +33,7 @@ export async function litertContestants(modules, asked) {
       return {
         async at(tokens) {
           const bytes = write(tokens);
+          await collectGarbage();
           const start = now();
           const model = await litert.loadAndCompile(bytes, {
             accelerator: 'wasm',

@@ -2,6 +2,7 @@
 
 import { inNode, now } from '../clock.js';
 import { onnxModel } from '../formats/onnx.js';
+import { collectGarbage } from '../garbage.js';
 
 /** @typedef {import('../contestant.js').Contestant} Contestant */
 
@@ -26,6 +27,7 @@ export async function ortContestants(modules, threads) {
     async load(weights) {
       const hadWorker = 'Worker' in globalThis;
       const bytes = onnxModel(weights, kind);
+      await collectGarbage();
       const start = now();
       const session = await ort.InferenceSession.create(bytes, {
         executionProviders: ['wasm'],

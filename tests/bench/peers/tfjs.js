@@ -2,6 +2,7 @@
 
 import { inNode, now } from '../clock.js';
 import { transpose } from '../formats/quantise.js';
+import { collectGarbage } from '../garbage.js';
 
 /** @typedef {import('../contestant.js').Contestant} Contestant */
 
@@ -19,6 +20,7 @@ export async function tfjsContestants(modules) {
       weights: 'f32',
       variant: 'simd128',
       async load({ d, dFf, gate, up, down }) {
+        await collectGarbage();
         const start = now();
         const held = [
           tf.tensor2d(transpose(gate, dFf, d), [d, dFf]),
