@@ -14,7 +14,7 @@
 
 /* Buffer that panel_product and panel_product_transposed expand weights into: reals. A tile that
  * they fill has room for whole groups of rows. */
-#define STRIP_REALS ((K_BLOCK + PANEL) * STRIP)
+#define STRIP_REALS (2 * K_BLOCK * STRIP)
 
 /* tile [rows][PANEL] = A[:, k0..k1) weight[panel's outputs, k0..k1)^T */
 void panel_product(real *tile, const row_block *a, const linear *l, int32_t panel, int32_t k0,

@@ -29,39 +29,48 @@ INLINE weight_quads expand_quads(const int32_t dtype, const unsigned char *at) {
     return (weight_quads){first, second, mean};
 }
 
-/* Of Q8_0's weights only means, since the store itself has the others. */
-INLINE void expand_typed(const int32_t dtype, real *to, const unsigned char *block, int32_t s,
-                         int32_t blocks) {
+/* One block of strip s. Of Q8_0's weights only means, since the store itself has the others. */
+INLINE void expand_block(const int32_t dtype, real *to, const unsigned char *block, int32_t s) {
+    const unsigned char *quads = strip_quads(block, dtype, s);
     DO_NOT_UNROLL
-    for (int32_t n = 0; n < blocks; n++, to += QUADS_STRIP_REALS, block += block_bytes(dtype)) {
-        const unsigned char *quads = strip_quads(block, dtype, s);
-        DO_NOT_UNROLL
-        for (int32_t p = 0; p < QUAD_PAIRS; p++, quads += quads_offset(dtype, 8, 0)) {
-            for (int32_t j = 0; j < STRIP_VECTORS; j++) {
-                const weight_quads w = expand_quads(dtype, quads + quads_offset(dtype, 0, j));
-                if (dtype == DTYPE_Q4_1_QUADS) {
-                    v_store(to + 2 * p * STRIP + j * LANES, (vreal)w.a);
-                    v_store(to + (2 * p + 1) * STRIP + j * LANES, (vreal)w.b);
-                }
-                v_store(to + (QUADS + p) * STRIP + j * LANES, (vreal)w.both);
+    for (int32_t p = 0; p < QUAD_PAIRS; p++, quads += quads_offset(dtype, 8, 0)) {
+        for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+            const weight_quads w = expand_quads(dtype, quads + quads_offset(dtype, 0, j));
+            v_store(to + p * STRIP + j * LANES, (vreal)w.both);
+            if (dtype == DTYPE_Q4_1_QUADS) {
+                v_store(to + COARSE_AT + 2 * p * STRIP + j * LANES, (vreal)w.a);
+                v_store(to + COARSE_AT + (2 * p + 1) * STRIP + j * LANES, (vreal)w.b);
             }
         }
-        const strip_row scales = expand_scales(block, s);
-        memcpy(to + QUAD_CODES * STRIP, &scales, sizeof scales);
-        if (dtype == DTYPE_Q4_1_QUADS) {
-            const strip_row minima = expand_minima(block, s);
-            memcpy(to + (QUAD_CODES + 1) * STRIP, &minima, sizeof minima);
+    }
+    const strip_row scales = expand_scales(block, s);
+    memcpy(to + SCALES_AT, &scales, sizeof scales);
+    if (dtype == DTYPE_Q4_1_QUADS) {
+        const strip_row minima = expand_minima(block, s);
+        memcpy(to + MINIMA_AT, &minima, sizeof minima);
+    }
+}
+
+/* to [end - begin][QUAD_BLOCKS] = `blocks` blocks of strips begin to end, in the order in which memory
+ * has them. */
+INLINE void expand_typed(const int32_t dtype, real *to, const unsigned char *block, int32_t begin,
+                         int32_t end, int32_t blocks) {
+    DO_NOT_UNROLL
+    for (int32_t n = 0; n < blocks; n++, block += block_bytes(dtype)) {
+        DO_NOT_UNROLL
+        for (int32_t s = begin; s < end; s++) {
+            expand_block(dtype, to + ((s - begin) * QUAD_BLOCKS + n) * quads_strip_reals(dtype),
+                         block, s);
         }
     }
 }
 
-/* What of strip s of `blocks` blocks is not in the store as it is used. */
-NOINLINE void expand(real *to, const unsigned char *block, int32_t dtype, int32_t s,
-                     int32_t blocks) {
+NOINLINE void expand(real *to, const unsigned char *block, int32_t dtype, int32_t begin,
+                     int32_t end, int32_t blocks) {
     if (dtype == DTYPE_Q8_0_QUADS) {
-        expand_typed(DTYPE_Q8_0_QUADS, to, block, s, blocks);
+        expand_typed(DTYPE_Q8_0_QUADS, to, block, begin, end, blocks);
     } else {
-        expand_typed(DTYPE_Q4_1_QUADS, to, block, s, blocks);
+        expand_typed(DTYPE_Q4_1_QUADS, to, block, begin, end, blocks);
     }
 }
 
@@ -86,33 +95,33 @@ INLINE void tile_typed(const int32_t dtype, real *c, const row_block *a, int32_t
     const real *scales = a->data + scale_offset(a, r, b0);
     const real *sums = a->data + sum_offset(a, r, b0);
     const real *starts = a->data + start_offset(a, r, b0);
-    for (int32_t b = 0; b < blocks; b++, codes += QUAD_CODES * GROUP, strip += QUADS_STRIP_REALS,
-                 scales += GROUP, sums += GROUP, starts += GROUP, block += block_bytes(dtype)) {
+    for (int32_t b = 0; b < blocks; b++, codes += QUAD_CODES * GROUP,
+                 strip += quads_strip_reals(dtype), scales += GROUP, sums += GROUP, starts += GROUP,
+                 block += block_bytes(dtype)) {
         tile_products products = {0};
         for (int32_t i = 0; dtype == DTYPE_Q8_0_QUADS && i < GROUP; i++) {
             for (int32_t j = 0; j < STRIP_VECTORS; j++) {
                 products.sum[i][j] = (vmask)v_splat_quad(starts + i);
             }
         }
-        const void *coarse =
-            dtype == DTYPE_Q8_0_QUADS ? strip_quads(block, dtype, s) : (const void *)strip;
+        const void *coarse = dtype == DTYPE_Q8_0_QUADS ? strip_quads(block, dtype, s)
+                                                       : (const void *)(strip + COARSE_AT);
         add_quads(&products, coarse, codes, QUADS);
         for (int32_t i = 0; i < GROUP; i++) {
             for (int32_t j = 0; j < STRIP_VECTORS; j++) {
                 products.sum[i][j] <<= form_of(dtype).shift;
             }
         }
-        add_quads(&products, strip + QUADS * STRIP, codes + QUADS * GROUP, QUAD_PAIRS);
+        add_quads(&products, strip, codes + QUADS * GROUP, QUAD_PAIRS);
         LEAVE_IN_MEMORY();
         UNROLL
         for (int32_t j = 0; j < STRIP_VECTORS; j++) {
-            const vreal weight_scale = v_load(strip + QUAD_CODES * STRIP + j * LANES);
-            const vreal minimum = v_load(strip + (QUAD_CODES + 1) * STRIP + j * LANES);
+            const vreal weight_scale = v_load(strip + SCALES_AT + j * LANES);
             for (int32_t i = 0; i < GROUP; i++) {
                 real *to = c + i * PANEL + j * LANES;
                 vreal y = v_load(to);
                 if (dtype == DTYPE_Q4_1_QUADS) {
-                    y = v_madd(minimum, v_splat(sums[i]), y);
+                    y = v_madd(v_load(strip + MINIMA_AT + j * LANES), v_splat(sums[i]), y);
                 }
                 v_store(to, add_block(y, products.sum[i][j], weight_scale, scales[i]));
             }
@@ -130,15 +139,22 @@ NOINLINE void tile_q4_1(real *c, const row_block *a, int32_t r, int32_t b0,
     tile_typed(DTYPE_Q4_1_QUADS, c, a, r, b0, block, s, strip, blocks);
 }
 
-/* tile [rows][PANEL] += the first `rows` rows, whole groups, times blocks b0 to b1 of a panel. */
+/* tile [rows][PANEL] += the first `rows` rows, whole groups, times blocks b0 to b1 of a panel. Of Q8_0 all
+ * strips are expanded together, since memory gives a run of lines faster than pieces of it; of Q4_1 there
+ * is room for one. */
 static void tiles(real *tile, const row_block *a, int32_t rows, const linear *l, int32_t panel,
-                  int32_t b0, int32_t b1, real *strip) {
+                  int32_t b0, int32_t b1, real *room) {
     const int32_t strips = strips_in(l->out_features, panel);
-    for (int32_t b = b0; b < b1; b += STRIP_BLOCKS) {
-        const int32_t blocks = min_i32(STRIP_BLOCKS, b1 - b);
+    const int32_t together = l->dtype == DTYPE_Q8_0_QUADS ? PANEL_STRIPS : 1;
+    for (int32_t b = b0; b < b1; b += QUAD_BLOCKS) {
+        const int32_t blocks = min_i32(QUAD_BLOCKS, b1 - b);
         const unsigned char *first = panel_block(l, panel, b);
         for (int32_t s = 0; s < strips; s++) {
-            expand(strip, first, l->dtype, s, blocks);
+            const int32_t expanded = s % together;
+            if (expanded == 0) {
+                expand(room, first, l->dtype, s, min_i32(s + together, strips), blocks);
+            }
+            const real *strip = room + expanded * QUAD_BLOCKS * quads_strip_reals(l->dtype);
             for (int32_t r = 0; r < rows; r += GROUP) {
                 real *c = tile + r * PANEL + s * STRIP;
                 if (l->dtype == DTYPE_Q8_0_QUADS) {
@@ -268,9 +284,9 @@ static void add_rest(real *tile, const row_block *a, const linear *l, int32_t pa
 }
 
 void quads_panel_product(real *tile, const row_block *a, int32_t grouped, const linear *l,
-                         int32_t panel, int32_t b0, int32_t b1, real *strip) {
+                         int32_t panel, int32_t b0, int32_t b1, real *room) {
     if (grouped > 0) {
-        tiles(tile, a, grouped, l, panel, b0, b1, strip);
+        tiles(tile, a, grouped, l, panel, b0, b1, room);
     }
     for (int32_t r = grouped; r < a->rows; r++) {
         gemv(tile + r * PANEL, a, r, l, panel, b0, b1);

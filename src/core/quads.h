@@ -30,9 +30,21 @@
 #define QUAD_PAIRS (QUADS / 2)
 _Static_assert(QUAD_CODES == QUADS + QUAD_PAIRS, "QUAD_CODES counts them");
 
-/* One block of a strip expanded: what those codes are multiplied by, 8 scales, 8 minima. */
-#define QUADS_STRIP_REALS ((QUAD_CODES + 2) * STRIP)
-_Static_assert(QUADS_STRIP_REALS <= STRIP_BLOCK_REALS, "one buffer serves both");
+/* One block of a strip expanded: what fine codes are multiplied by, 8 scales; of Q4_1 8 minima and what
+ * coarse codes are multiplied by. */
+#define SCALES_AT (QUAD_PAIRS * STRIP)
+#define MINIMA_AT (SCALES_AT + STRIP)
+#define COARSE_AT (MINIMA_AT + STRIP)
+
+INLINE int32_t quads_strip_reals(int32_t dtype) {
+    return dtype == DTYPE_Q8_0_QUADS ? MINIMA_AT : COARSE_AT + QUADS * STRIP;
+}
+
+/* Blocks that are gone through at a time. */
+#define QUAD_BLOCKS 24
+_Static_assert(QUAD_BLOCKS * (COARSE_AT + QUADS * STRIP) <= QUANT_STRIP_REALS &&
+                   QUAD_BLOCKS * PANEL_STRIPS * MINIMA_AT <= QUANT_STRIP_REALS,
+               "a strip of Q4_1 fits, and all of Q8_0's");
 
 #ifndef GATED_MLP_FLOAT64
 
@@ -60,9 +72,9 @@ void quads_pack(real *room, const row_block *a, int32_t block, const real *src, 
                 int32_t columns);
 
 /* tile [rows][PANEL] += A times blocks b0 to b1 of a panel: the first `grouped` rows by the register tile, those behind
- * them one by one. strip is room for QUANT_STRIP_REALS. */
+ * them one by one. room is for QUANT_STRIP_REALS. */
 void quads_panel_product(real *tile, const row_block *a, int32_t grouped, const linear *l,
-                         int32_t panel, int32_t b0, int32_t b1, real *strip);
+                         int32_t panel, int32_t b0, int32_t b1, real *room);
 
 #endif
 

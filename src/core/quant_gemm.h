@@ -10,11 +10,11 @@
 
 #include "pack.h"
 
-/* Blocks of a strip that are gone through at a time, and one of them expanded: codes, 8 scales, 8
- * minima. */
+/* Blocks of a strip of pairs that are gone through at a time, and one of them expanded: codes, 8 scales, 8
+ * minima. Quads take more room (quads.h). */
 #define STRIP_BLOCKS      (K_BLOCK / BLOCK)
 #define STRIP_BLOCK_REALS ((PAIRS + 2) * STRIP)
-#define QUANT_STRIP_REALS (STRIP_BLOCKS * STRIP_BLOCK_REALS)
+#define QUANT_STRIP_REALS (2 * K_BLOCK * STRIP)
 
 #ifndef GATED_MLP_FLOAT64
 
