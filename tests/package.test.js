@@ -168,11 +168,13 @@ test('byte budgets hold: module, minified binding, tarball', (t) => {
   const gz = (/** @type {Set<string>} */ paths) =>
     bytes(paths).reduce((sum, part) => sum + gzipSync(part, { level: 9 }).length, 0);
   const sizes = {
-    'module, raw': [wasm.length, 65_000],
+    // Without relaxed SIMD a register tile of its own expands bfloat16, which is a fifth of a few tokens' time.
+    'module, raw': [wasm.length, 66_000],
     'module, gzip': [gzipSync(wasm, { level: 9 }).length, 40_000],
     // The newer LLVM that knows these opcodes makes more of the same sources, quantised weights have kernels on bytes,
     // too, for the processors that multiply those at once, and the register tile has six rows and reads bfloat16, too.
-    'relaxed module, raw': [relaxed.length, 80_000],
+    // All strips of a panel in quads are expanded together, which is 7 % of 16 tokens' time out of memory.
+    'relaxed module, raw': [relaxed.length, 81_000],
     'relaxed module, gzip': [gzipSync(relaxed, { level: 9 }).length, 40_000],
     // A dtype that cannot be held is refused before the weights of an adapted family are fetched, and a runtime whose thread
     // has ended ends, or whoever waits for that thread would wait for ever.

@@ -279,6 +279,38 @@ static void add_input_gradient(real *d_x, const mlp_call *call, int32_t rows,
     }
 }
 
+/* Every gradient's share of `rows` tokens from x and d_y on, of which the first is token t. */
+static void backward_block(const gated_mlp_gradients *g, const real *d_y, const real *x,
+                           const mlp_call *call, int32_t t, int32_t rows,
+                           const backward_scratch *s) {
+    const gated_mlp *m = call->mlp;
+    const int32_t d = m->d;
+    const token_block block = {t, pack_row_block(s->x_groups, x, rows, d, m->gate_proj.dtype),
+                               s->gates, s->statistics};
+    pack_tiles(s->x_tiles, x, rows, d);
+    pack_rows(s->d_y_groups, group_rows(rows), d, d_y, (size_t)d, rows, d);
+    pack_tiles(s->d_y_tiles, d_y, rows, d);
+    if (m->sparse) {
+        begin_gates(call, &block, s);
+    }
+    if (is_normed(m)) {
+        begin_norm(call, &block, s);
+    }
+    const column_range panels = panels_at_work(call);
+    for (int32_t p = panels.begin; p < panels.end; p++) {
+        backward_panel(g, call, &block, p, s);
+    }
+    if (m->sparse) {
+        backward_gates(g, call, &block, s);
+    }
+    if (g->x != NULL) {
+        add_input_gradient(g->x + (size_t)t * (size_t)d, call, rows, s);
+    }
+    if (g->down_bias != NULL && call->options.unit_begin == 0 && call->options.unit_end > 0) {
+        add_column_sums(g->down_bias, d_y, (size_t)d, rows, d, call->options.scale);
+    }
+}
+
 gated_mlp_status gated_mlp_backward(const gated_mlp_gradients *gradients, const real *d_y,
                                     const real *x, const gated_mlp *m, int32_t tokens,
                                     const gated_mlp_options *options,
@@ -296,37 +328,10 @@ gated_mlp_status gated_mlp_backward(const gated_mlp_gradients *gradients, const 
     s.scales = scales;
     s.squares = squares;
     s.d_scales = d_scales;
-    const column_range panels = panels_at_work(&call);
-    const int32_t d = m->d;
     for (int32_t t = 0; t < tokens; t += ROW_BLOCK) {
-        const size_t start = (size_t)t * (size_t)d;
-        const int32_t rows = min_i32(ROW_BLOCK, tokens - t);
-        const token_block block = {
-            t, pack_row_block(s.x_groups, x + start, rows, d, m->gate_proj.dtype), s.gates,
-            s.statistics};
-        pack_tiles(s.x_tiles, x + start, rows, d);
-        pack_rows(s.d_y_groups, group_rows(rows), d, d_y + start, (size_t)d, rows, d);
-        pack_tiles(s.d_y_tiles, d_y + start, rows, d);
-        if (m->sparse) {
-            begin_gates(&call, &block, &s);
-        }
-        if (is_normed(m)) {
-            begin_norm(&call, &block, &s);
-        }
-        for (int32_t p = panels.begin; p < panels.end; p++) {
-            backward_panel(gradients, &call, &block, p, &s);
-        }
-        if (m->sparse) {
-            backward_gates(gradients, &call, &block, &s);
-        }
-        if (gradients->x != NULL) {
-            add_input_gradient(gradients->x + start, &call, rows, &s);
-        }
-        if (gradients->down_bias != NULL && call.options.unit_begin == 0 &&
-            call.options.unit_end > 0) {
-            add_column_sums(gradients->down_bias, d_y + start, (size_t)d, rows, d,
-                            call.options.scale);
-        }
+        const size_t start = (size_t)t * (size_t)m->d;
+        backward_block(gradients, d_y + start, x + start, &call, t, min_i32(ROW_BLOCK, tokens - t),
+                       &s);
     }
     return GATED_MLP_OK;
 }

@@ -40,11 +40,13 @@ INLINE strip_row expand_in_tile(const unsigned char *at, const int32_t dtype) {
     return row;
 }
 
-/* c [rows][STRIP] += sum_k a[k * a_step + row] b[k][column]; zero: c is known to be that. What follows
- * the loop decides in which order V8 does a step: with two ways out it loads everything first, which
- * is 4 % faster where there are registers for it, and half as fast where there are none. */
+/* c [rows][STRIP] += sum_k a[k * a_step + row] b[k][column]; zero: c is known to be that. keep: kept
+ * [depth][STRIP] = b as numbers. What follows the loop decides in which order V8 does a step: with
+ * two ways out it loads everything first, which is 4 % faster where there are registers for it, and half
+ * as fast where there are none. */
 INLINE void tile_rows(const int32_t rows, const int32_t dtype, real *c, size_t ldc, const real *a,
-                      size_t a_step, const weight_strip *b, int32_t depth, int zero) {
+                      size_t a_step, const weight_strip *b, int32_t depth, int zero, const int keep,
+                      real *kept) {
     vreal sum[TILE_ROWS][STRIP_VECTORS];
     for (int32_t i = 0; i < rows; i++) {
         for (int32_t j = 0; j < STRIP_VECTORS; j++) {
@@ -56,6 +58,10 @@ INLINE void tile_rows(const int32_t rows, const int32_t dtype, real *c, size_t l
     DO_NOT_UNROLL
     for (int32_t k = 0; k < depth; k++, a += a_step, weights += step) {
         const strip_row w = expand_in_tile(weights, dtype);
+        if (keep) {
+            memcpy(kept, &w, sizeof w);
+            kept += STRIP;
+        }
         for (int32_t i = 0; i < rows; i++) {
             const vreal value = v_splat(a[i]);
             for (int32_t j = 0; j < STRIP_VECTORS; j++) {
@@ -79,14 +85,14 @@ INLINE void tile_rows(const int32_t rows, const int32_t dtype, real *c, size_t l
 INLINE void tile_typed(const int32_t dtype, real *c, size_t ldc, const real *a, size_t a_step,
                        const weight_strip *b, int32_t rows, int32_t depth, int zero) {
     switch (rows) {
-    case 1: tile_rows(1, dtype, c, ldc, a, a_step, b, depth, zero); break;
-    case 2: tile_rows(2, dtype, c, ldc, a, a_step, b, depth, zero); break;
-    case 3: tile_rows(3, dtype, c, ldc, a, a_step, b, depth, zero); break;
+    case 1: tile_rows(1, dtype, c, ldc, a, a_step, b, depth, zero, 0, NULL); break;
+    case 2: tile_rows(2, dtype, c, ldc, a, a_step, b, depth, zero, 0, NULL); break;
+    case 3: tile_rows(3, dtype, c, ldc, a, a_step, b, depth, zero, 0, NULL); break;
 #if TILE_ROWS == 6
-    case 4: tile_rows(4, dtype, c, ldc, a, a_step, b, depth, zero); break;
-    case 5: tile_rows(5, dtype, c, ldc, a, a_step, b, depth, zero); break;
+    case 4: tile_rows(4, dtype, c, ldc, a, a_step, b, depth, zero, 0, NULL); break;
+    case 5: tile_rows(5, dtype, c, ldc, a, a_step, b, depth, zero, 0, NULL); break;
 #endif
-    default: tile_rows(TILE_ROWS, dtype, c, ldc, a, a_step, b, depth, zero); break;
+    default: tile_rows(TILE_ROWS, dtype, c, ldc, a, a_step, b, depth, zero, 0, NULL); break;
     }
 }
 
@@ -101,6 +107,13 @@ NOINLINE void tile_nx8(real *c, size_t ldc, const real *a, size_t a_step, const 
 NOINLINE void tile_nx8_bf16(real *c, size_t ldc, const real *a, size_t a_step,
                             const weight_strip *b, int32_t rows, int32_t depth, int zero) {
     tile_typed(DTYPE_BF16, c, ldc, a, a_step, b, rows, depth, zero);
+}
+#else
+/* The same, whole, which leaves the weights that it has expanded for the groups of rows to come: stores
+ * between its products cost half of what they do in a loop of their own. */
+static void first_tile_bf16(real *c, const real *a, const weight_strip *b, int32_t depth, int zero,
+                            real *kept) {
+    tile_rows(TILE_ROWS, DTYPE_BF16, c, PANEL, a, TILE_ROWS, b, depth, zero, 1, kept);
 }
 #endif
 
@@ -175,34 +188,56 @@ static int reads_in_place(int32_t dtype, int32_t rows) {
     return dtype == DTYPE_REAL && rows <= TILE_ROWS;
 }
 
-/* Strip s of a panel, rows k on: in place, or expanded into `room`. */
-static weight_strip strip_of_panel(real *room, const linear *l, int32_t panel, int32_t s, int32_t k,
-                                   int32_t depth, int32_t rows) {
-    if (reads_in_place(l->dtype, rows)) {
-        const size_t eight = STRIP * held_bytes(l->dtype);
-        return (weight_strip){panel_row(l, panel, k) + (size_t)s * eight, PANEL_STRIPS * eight,
-                              l->dtype};
-    }
-    expand_strip(room, l, panel, s, k, depth);
-    return strip_of_reals(room, STRIP);
+#ifndef FUSED_MADD
+/* Whether a strip is expanded by the first tile that reads it. Not the first of a panel, which fetches the lines
+ * of all four from memory: that a loop which only expands does faster, unless it is half of the work. */
+static int expands_in_first_tile(const row_block *a, int32_t dtype, int32_t s) {
+    return dtype == DTYPE_BF16 && a->group == TILE_ROWS && (s > 0 || a->rows <= 2 * TILE_ROWS);
+}
+#endif
+
+/* Where the group of rows that begins with row r has its values of column k0. */
+INLINE const real *group_at(const row_block *a, int32_t r, int32_t k0) {
+    return a->data + (size_t)r * (size_t)a->depth + (size_t)k0 * (size_t)a->group;
 }
 
-/* tile += all row groups against one strip */
-static void strip_product(real *tile, const row_block *a, int32_t k0, const weight_strip *b,
-                          int32_t depth, int zero) {
-    for (int32_t r = 0; r < a->rows; r += a->group) {
-        const size_t step = (size_t)a->group;
-        const real *group = a->data + (size_t)r * (size_t)a->depth + (size_t)k0 * step;
+/* tile += the row groups from row r on against one strip */
+NOINLINE void strip_product(real *tile, const row_block *a, int32_t r, int32_t k0,
+                            const weight_strip *b, int32_t depth, int zero) {
+    for (; r < a->rows; r += a->group) {
+        const real *group = group_at(a, r, k0);
         real *c = tile + r * PANEL;
         const int32_t rows = min_i32(a->group, a->rows - r);
 #ifdef FUSED_MADD
         if (b->dtype == DTYPE_BF16) {
-            tile_nx8_bf16(c, PANEL, group, step, b, rows, depth, zero);
+            tile_nx8_bf16(c, PANEL, group, (size_t)a->group, b, rows, depth, zero);
             continue;
         }
 #endif
-        tile_nx8(c, PANEL, group, step, b, rows, depth, zero);
+        tile_nx8(c, PANEL, group, (size_t)a->group, b, rows, depth, zero);
     }
+}
+
+/* tile += all row groups against strip s of a panel, rows k on: read in place, or put into `room`
+ * as numbers, by the first group's tile or by a loop that does nothing else. */
+static void panel_strip_product(real *tile, const row_block *a, const linear *l, int32_t panel,
+                                int32_t s, int32_t k, int32_t depth, int zero, real *room) {
+    const size_t eight = STRIP * held_bytes(l->dtype);
+    weight_strip b = strip_of_reals(room, STRIP);
+    const weight_strip held = {panel_row(l, panel, k) + (size_t)s * eight, PANEL_STRIPS * eight,
+                               l->dtype};
+    int32_t done = 0;
+    if (reads_in_place(l->dtype, a->rows)) {
+        b = held;
+#ifndef FUSED_MADD
+    } else if (expands_in_first_tile(a, l->dtype, s)) {
+        first_tile_bf16(tile, group_at(a, 0, k), &held, depth, zero, room);
+        done = TILE_ROWS;
+#endif
+    } else {
+        expand_strip(room, l, panel, s, k, depth);
+    }
+    strip_product(tile, a, done, k, &b, depth, zero);
 }
 
 void panel_product(real *tile, const row_block *a, const linear *l, int32_t panel, int32_t k0,
@@ -223,8 +258,7 @@ void panel_product(real *tile, const row_block *a, const linear *l, int32_t pane
     for (int32_t k = k0; k < k1; k += K_BLOCK) {
         const int32_t depth = min_i32(K_BLOCK, k1 - k);
         for (int32_t s = 0; s < strips_in(l->out_features, panel); s++) {
-            const weight_strip b = strip_of_panel(strip, l, panel, s, k, depth, a->rows);
-            strip_product(tile + s * STRIP, a, k, &b, depth, k == k0);
+            panel_strip_product(tile + s * STRIP, a, l, panel, s, k, depth, k == k0, strip);
         }
     }
 }
@@ -240,7 +274,7 @@ void panel_product_transposed(real *tile, const row_block *a, const linear *l, i
             expand_strip_transposed(strip, strip + K_BLOCK * STRIP, l, panel * PANEL + s * STRIP, k,
                                     depth);
             const weight_strip b = strip_of_reals(strip, STRIP);
-            strip_product(tile + s * STRIP, a, k, &b, depth, !accumulate && k == k0);
+            strip_product(tile + s * STRIP, a, 0, k, &b, depth, !accumulate && k == k0);
         }
     }
 }
