@@ -2,8 +2,9 @@
 // and must be noticed by the test it names. `npm run test:mutation` does so with the others, and with mutants made by a program.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
-import { NAMED_FAULTS } from './mutation/faults.js';
+import { NAMED_FAULTS, OTHER_FAULTS } from './mutation/faults.js';
 import { copyTree, passes, tryFault, variantFor } from './mutation/patched-tree.js';
 
 const tree = copyTree();
@@ -14,6 +15,13 @@ test('without a fault the tests they name pass', () => {
   tree.modules.prepare([...new Set(NAMED_FAULTS.map((fault) => variantFor(fault.test)))]);
   for (const { test: file, title } of NAMED_FAULTS)
     assert.ok(passes(tree.folder, file, title), title);
+});
+
+test('every fault that is patched in has its one place in the sources', () => {
+  for (const { name, file, find } of [...NAMED_FAULTS, ...OTHER_FAULTS]) {
+    const source = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
+    assert.equal(source.split(find).length - 1, 1, `${name}: ${find}`);
+  }
 });
 
 for (const fault of NAMED_FAULTS) {

@@ -222,10 +222,12 @@ EXPORT(mlp_bytes) uint64_t mlp_bytes(int32_t d, int32_t d_ff, int32_t dtype, int
     return gate == 0 || down == 0 ? 0 : aligned(sizeof(gated_mlp)) + 2 * gate + down + weight;
 }
 
-/* A gated MLP in one block, its biases zero, its weights still to be set: memory_free gives it back. NULL: no memory. */
+/* A gated MLP in one block, its biases zero, its weights still to be set: memory_free gives it back. NULL: no memory,
+ * or sizes or a dtype that are not valid. */
 EXPORT(mlp_create) gated_mlp *mlp_create(int32_t d, int32_t d_ff, int32_t activation, int32_t dtype,
                                          int32_t bias, int32_t norm) {
-    gated_mlp *m = memory_alloc(mlp_bytes(d, d_ff, dtype, bias, norm));
+    const uint64_t bytes = mlp_bytes(d, d_ff, dtype, bias, norm);
+    gated_mlp *m = bytes == 0 ? NULL : memory_alloc(bytes);
     if (m != NULL) {
         char *at = (char *)m + aligned(sizeof *m);
         *m = (gated_mlp){.d = d, .d_ff = d_ff, .activation = activation};

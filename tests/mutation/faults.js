@@ -120,8 +120,8 @@ export const OTHER_FAULTS = [
   {
     name: 'weight gradients of a later block of tokens overwrite those of the first (= for +=)',
     file: 'src/core/gemm.c',
-    find: 'tile_4x8(to + j, ldc, a + i, PANEL, b + j, PANEL, rows, depth, 1);',
-    replace: 'tile_4x8(to + j, ldc, a + i, PANEL, b + j, PANEL, rows, depth, 0);',
+    find: 'tile_nx8(to + j, ldc, a + i, PANEL, &strip, rows, depth, 0);',
+    replace: 'tile_nx8(to + j, ldc, a + i, PANEL, &strip, rows, depth, 1);',
     test: 'reference.test.js',
     title: "d 23, dFf 41, 129 tokens, none: output and gradients are the reference's",
   },
@@ -163,8 +163,8 @@ export const OTHER_FAULTS = [
   {
     name: 'what scratch held before is taken for results',
     file: 'src/core/gemm.c',
-    find: '        memset(tile + r * PANEL + strips * STRIP, 0,',
-    replace: '        memset(tile + r * PANEL + strips * STRIP, 0, 0 *',
+    find: '    }\n    memset(tile, 0,',
+    replace: '    }\n    memset(tile, 0, 0 *',
     test: 'slices.test.js',
     title: 'an empty slice gives zeros, whatever the call before it left in scratch',
   },
@@ -311,8 +311,8 @@ export const OTHER_FAULTS = [
   {
     name: 'the second block of 256 terms replaces the first',
     file: 'src/core/gemm.c',
-    find: 'accumulate ? before + sum[i][j] : sum[i][j]',
-    replace: 'accumulate ? sum[i][j] + 0 * before : sum[i][j]',
+    find: 'zero ? sum[i][j] : v_load(row + j * LANES) + sum[i][j]',
+    replace: 'zero ? sum[i][j] : 0 * v_load(row + j * LANES) + sum[i][j]',
     test: 'reference.test.js',
     title: "d 257, dFf 34, 6 tokens, relu, biases: output and gradients are the reference's",
   },
