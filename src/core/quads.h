@@ -42,7 +42,7 @@ INLINE int32_t quads_strip_reals(int32_t dtype) {
 
 /* Blocks that are gone through at a time. */
 #define QUAD_BLOCKS 24
-_Static_assert(QUAD_BLOCKS * (COARSE_AT + QUADS * STRIP) <= QUANT_STRIP_REALS &&
+_Static_assert(QUAD_BLOCKS *(COARSE_AT + QUADS * STRIP) <= QUANT_STRIP_REALS &&
                    QUAD_BLOCKS * PANEL_STRIPS * MINIMA_AT <= QUANT_STRIP_REALS,
                "a strip of Q4_1 fits, and all of Q8_0's");
 
