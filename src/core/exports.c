@@ -8,6 +8,7 @@
 
 #include "convert.h"
 #include "safetensors.h"
+#include "team.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -319,111 +320,17 @@ EXPORT(mlp_forward) gated_mlp_status mlp_forward(real *y, const real *x, const g
 
 #ifdef __wasm_atomics__
 
-/* The team of a build with shared memory: threads that run instances of this module on one memory, whose statics are
- * therefore one for all. Thread 0 is the one that uses the runtime. A forward is a job whose steps belong to whoever
- * takes them first: one that is woken late, or must not wait, holds up nobody. */
-static struct {
-    gated_mlp_job job;
-    void *scratch;
-    uint64_t scratch_bytes;
-    uint32_t first; /* number of the job's first stage; stages are numbered over all jobs */
-    /* In the high half the stage that is open, or the one after the job's last when it is done; in the low half those of
-     * its steps that nobody has taken. One word, so that nobody who takes a step can be ahead of who opened the stage. */
-    uint64_t open;
-    int32_t steps;      /* of that stage */
-    int32_t unfinished; /* of these */
-    int32_t shares;     /* of the steps that are left: a thread takes one of so many at once */
-} team;
+/* The team of threads, see team.h; its scratch is kept as the other is. */
 
-#define LOAD(word)         __atomic_load_n(word, __ATOMIC_SEQ_CST)
-#define STORE(word, value) __atomic_store_n(word, value, __ATOMIC_SEQ_CST)
+static void *team_scratch;
+static uint64_t team_scratch_bytes;
 
-/* Some 50 microseconds, about what it takes to be woken. */
-#define LOOKS_BEFORE_SLEEP 100000
-
-/* The half of `open` that changes from stage to stage, to wait for. */
 EXPORT_THREADS(team_opened) const uint32_t *team_opened(void) {
-    return (const uint32_t *)&team.open + 1;
+    return team_stage_word();
 }
 
-static uint32_t opened_stage(void) {
-    return (uint32_t)(LOAD(&team.open) >> 32);
-}
-
-/* Looks for a while whether another thread opens a stage. A function of its own, since it is to be optimised by the
- * engine while team_serve, which never returns, runs on as it began. */
-__attribute__((noinline)) static int is_opened_soon(uint32_t seen) {
-    for (int32_t i = 0; i < LOOKS_BEFORE_SLEEP; i++) {
-        if (opened_stage() != seen) {
-            return 1;
-        }
-    }
-    return 0;
-}
-
-static void wait_for_stage(uint32_t seen) {
-    if (!is_opened_soon(seen)) {
-        while (opened_stage() == seen) {
-            __builtin_wasm_memory_atomic_wait32((int32_t *)team_opened(), (int32_t)seen, -1);
-        }
-    }
-}
-
-static int is_done(uint32_t opened) {
-    return opened - team.first == (uint32_t)team.job.stages;
-}
-
-/* Opens a stage, or the next one that has steps. Only ever called by one thread, when nobody has a step to do; from its
- * last write on the stage may be over, and the job followed by another. */
-static void open_stage(uint32_t number) {
-    int32_t steps = 0;
-    while (!is_done(number)) {
-        steps = gated_mlp_job_steps(&team.job, (int32_t)(number - team.first));
-        if (steps > 0) {
-            break;
-        }
-        number++;
-    }
-    team.steps = steps;
-    STORE(&team.shares, gated_mlp_job_shares(&team.job));
-    STORE(&team.unfinished, steps);
-    STORE(&team.open, (uint64_t)number << 32 | (uint32_t)steps);
-    __builtin_wasm_memory_atomic_notify((int32_t *)team_opened(), UINT32_MAX);
-}
-
-/* Takes steps and does them; 0 where none is left of the stage. The job stays what it is as long as a step that was
- * taken is not finished. */
-static int do_steps(int32_t thread) {
-    uint64_t left = LOAD(&team.open);
-    int32_t taken;
-    do {
-        const int32_t steps = (int32_t)left;
-        if (steps == 0) {
-            return 0;
-        }
-        taken = steps / LOAD(&team.shares);
-        taken = taken > 1 ? taken : 1;
-    } while (!__atomic_compare_exchange_n(&team.open, &left, left - (uint64_t)taken, 0,
-                                          __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
-    const int32_t stage = (int32_t)((uint32_t)(left >> 32) - team.first);
-    const int32_t first = team.steps - (int32_t)left;
-    for (int32_t step = first; step < first + taken; step++) {
-        gated_mlp_job_step(&team.job, stage, step, thread);
-    }
-    if (__atomic_sub_fetch(&team.unfinished, taken, __ATOMIC_SEQ_CST) == 0) {
-        open_stage((uint32_t)(left >> 32) + 1);
-    }
-    return 1;
-}
-
-/* What a worker does from its start to its end: `thread` is its number from 1 on. Never returns. */
 EXPORT_THREADS(team_serve) void team_serve(int32_t thread) {
-    for (;;) {
-        const uint32_t opened = opened_stage();
-        while (do_steps(thread)) {
-        }
-        wait_for_stage(opened);
-    }
+    team_work(thread);
 }
 
 /* Begins a forward for `threads` threads, numbers 0 to threads - 1: the workers are at it from now on. The arguments must
@@ -432,27 +339,25 @@ EXPORT_THREADS(team_begin)
 gated_mlp_status team_begin(real *y, const real *x, const gated_mlp *m, int32_t tokens,
                             int32_t unit_begin, int32_t unit_end, real scale, int32_t accumulate,
                             int32_t threads) {
-    if (!is_done(opened_stage())) {
+    if (!team_is_idle()) {
         return GATED_MLP_ERR_MEMORY;
     }
     const uint64_t bytes = gated_mlp_job_scratch_bytes(m, tokens, threads);
-    if (bytes > team.scratch_bytes) {
-        memory_free(team.scratch);
-        team.scratch = memory_alloc(bytes);
-        team.scratch_bytes = team.scratch == NULL ? 0 : bytes;
+    if (bytes > team_scratch_bytes) {
+        memory_free(team_scratch);
+        team_scratch = memory_alloc(bytes);
+        team_scratch_bytes = team_scratch == NULL ? 0 : bytes;
     }
-    if (bytes == 0 || bytes > team.scratch_bytes) {
+    if (bytes == 0 || bytes > team_scratch_bytes) {
         return GATED_MLP_ERR_MEMORY;
     }
     const gated_mlp_options options =
         options_of(unit_begin, unit_end, scale, accumulate, -1, NULL, 0);
     gated_mlp_job job;
     const gated_mlp_status status =
-        gated_mlp_job_begin(&job, y, x, m, tokens, &options, NULL, team.scratch, threads);
+        gated_mlp_job_begin(&job, y, x, m, tokens, &options, NULL, team_scratch, threads);
     if (status == GATED_MLP_OK) {
-        team.job = job;
-        team.first = opened_stage() + 1;
-        open_stage(team.first);
+        team_start(&job);
     }
     return status;
 }
@@ -464,24 +369,14 @@ gated_mlp_status team_forward(real *y, const real *x, const gated_mlp *m, int32_
                               int32_t threads) {
     const gated_mlp_status status =
         team_begin(y, x, m, tokens, unit_begin, unit_end, scale, accumulate, threads);
-    if (status != GATED_MLP_OK) {
-        return status;
+    if (status == GATED_MLP_OK) {
+        team_finish();
     }
-    for (uint32_t opened; !is_done(opened = opened_stage()); wait_for_stage(opened)) {
-        while (do_steps(0)) {
-        }
-    }
-    return GATED_MLP_OK;
+    return status;
 }
 
-/* The part of thread 0 piece by piece, where that must not wait: does steps, or looks for some for microseconds.
- * 0: there is none until *team_opened() changes; 1: go on; 2: the job is done. */
 EXPORT_THREADS(team_help) int32_t team_help(void) {
-    const uint32_t opened = opened_stage();
-    if (is_done(opened)) {
-        return 2;
-    }
-    return do_steps(0) || is_opened_soon(opened);
+    return team_work_a_little();
 }
 
 #endif
