@@ -167,8 +167,8 @@ static void tiles(real *tile, const row_block *a, int32_t rows, const linear *l,
     }
 }
 
-/* Sums of one vector of outputs. Q4_1's coarse_b are 16 times what they count: such weights are
- * multiplied where they are. */
+/* Sums of one vector of outputs, a's and b's apart, since each waits for the product before. Q4_1's b are
+ * 16 times what they count: such weights are multiplied where they are. */
 typedef struct {
     vmask a, b, fine;
 } row_sums;
@@ -185,11 +185,9 @@ INLINE row_sums add_pair(const int32_t dtype, row_sums sums, const unsigned char
     weight_quads w = expand_quads(dtype, at);
     if (dtype == DTYPE_Q4_1_QUADS) {
         w.b = w.both & 0xf0;
-        sums.b = v_dot_quads(b, w.b, sums.b);
-        sums.a = v_dot_quads(a, w.a, sums.a);
-    } else {
-        sums.a = v_dot_quads(b, w.b, v_dot_quads(a, w.a, sums.a));
     }
+    sums.b = v_dot_quads(b, w.b, sums.b);
+    sums.a = v_dot_quads(a, w.a, sums.a);
     sums.fine = v_dot_quads(fine, w.both, sums.fine);
     return sums;
 }

@@ -263,8 +263,9 @@ static void tiles(real *tile, const row_block *a, int32_t rows, const linear *l,
                   int32_t b0, int32_t b1, real *strip) {
     const int expands = l->dtype == DTYPE_Q4_1 || rows >= ROWS_TO_EXPAND_FOR;
     const int32_t strips = strips_in(l->out_features, panel);
-    for (int32_t b = b0; b < b1; b += STRIP_BLOCKS) {
-        const int32_t blocks = min_i32(STRIP_BLOCKS, b1 - b);
+    const int32_t together = expands ? STRIP_BLOCKS : STORE_BLOCKS;
+    for (int32_t b = b0; b < b1; b += together) {
+        const int32_t blocks = min_i32(together, b1 - b);
         const unsigned char *first = panel_block(l, panel, b);
         for (int32_t s = 0; s < strips; s++) {
             for (int32_t i = 0; expands && i < blocks; i++) {

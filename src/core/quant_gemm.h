@@ -10,11 +10,14 @@
 
 #include "pack.h"
 
-/* Blocks of a strip of pairs that are gone through at a time, and one of them expanded: codes, 8 scales, 8
- * minima. Quads take more room (quads.h). */
-#define STRIP_BLOCKS      (K_BLOCK / BLOCK)
+/* Blocks of pairs that are gone through at a time. STRIP_BLOCKS of a strip that is expanded: codes, 8 scales,
+ * 8 minima of each, which stay in L1 beside a group's rows. Quads take more room (quads.h). STORE_BLOCKS of a
+ * panel straight from the store: its first strip fetches the lines of all, in runs as long as L2 allows. */
+#define STRIP_BLOCKS      24
+#define STORE_BLOCKS      64
 #define STRIP_BLOCK_REALS ((PAIRS + 2) * STRIP)
 #define QUANT_STRIP_REALS (2 * K_BLOCK * STRIP)
+_Static_assert(STRIP_BLOCKS *STRIP_BLOCK_REALS <= QUANT_STRIP_REALS, "a strip fits");
 
 #ifndef GATED_MLP_FLOAT64
 
