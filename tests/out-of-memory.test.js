@@ -131,3 +131,20 @@ test('the bytes of a file are more than those of any parameter: no room for them
     room = Infinity;
   }
 });
+
+test('a call for whose arguments there is no memory leaves the next one nothing of others to give back', async () => {
+  const memory = new WebAssembly.Memory({ initial: 256, maximum: 320, shared: true });
+  const small = await Runtime.create({ memory });
+  const first = await GatedMLP.create(64, 64, { runtime: small });
+  // What lies below the block for arguments is not free, so that the next of about its size takes its place.
+  for (let i = 0; i < 8; i++) await Linear.create(4, 4, { runtime: small });
+  first.forward(new Float32Array(1000 * 64));
+  assert.throws(() => first.forward(new Float32Array(60_000 * 64)), { code: 'ERR_OUT_OF_MEMORY' });
+  const next = await GatedMLP.create(64, 600, { runtime: small });
+  const parameters = next.toSafetensors();
+  const used = small.bytesUsed;
+  first.forward(new Float32Array(64));
+  assert.equal(small.bytesUsed, used + 2 * 4 * 64);
+  assert.deepEqual(next.toSafetensors(), parameters);
+  small.dispose();
+});

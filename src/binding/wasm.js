@@ -174,7 +174,8 @@ export class Wasm {
   io(bytes) {
     if (bytes > this.#ioBytes) {
       this.free(this.#io);
-      this.#ioBytes = 0;
+      // Where there is no memory for the next one, another's block may come to lie there.
+      this.#io = this.#ioBytes = 0;
       this.#io = this.alloc(bytes, 'arguments and results');
       this.#ioBytes = bytes;
     }
