@@ -146,8 +146,8 @@ export class EmbeddedMap {
       this.#receive(numbersOfTrace(trace, this.#pieces(), about));
       const { layer, prompt } = this.#state;
       const { state, words } = verdict(await client.request('verify', { layer, prompt }));
-      await this.#frames.drawn();
-      if (load === this.#loads) this.#frame.badge(state, words);
+      const isDrawn = await this.#frames.drawn();
+      if (isDrawn && load === this.#loads) this.#frame.badge(state, words);
       await this.#askCost();
     } catch (error) {
       if (load === this.#loads) this.#fail(error);

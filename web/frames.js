@@ -4,7 +4,9 @@ export class Frames {
   #draw;
   #failed;
   #frame = 0;
-  /** Called after the next drawing. @type {(() => void)[]} */
+  /** The last drawing came to its end. */
+  #isDrawn = true;
+  /** Called after the next drawing. @type {((isDrawn: boolean) => void)[]} */
   #waiting = [];
 
   /**
@@ -21,22 +23,24 @@ export class Frames {
     this.#frame = requestAnimationFrame(() => this.settle());
   }
 
-  /** Resolves when nothing that was asked for waits to be drawn. @returns {Promise<void>} */
+  /** Resolves when nothing that was asked for waits to be drawn: to whether it could be. @returns {Promise<boolean>} */
   drawn() {
-    if (this.#frame === 0) return Promise.resolve();
+    if (this.#frame === 0) return Promise.resolve(this.#isDrawn);
     return new Promise((done) => this.#waiting.push(done));
   }
 
   settle() {
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
+    this.#isDrawn = false;
     try {
       this.#draw();
+      this.#isDrawn = true;
     } catch (error) {
       this.#failed(error);
       throw error;
     } finally {
-      for (const done of this.#waiting.splice(0)) done();
+      for (const done of this.#waiting.splice(0)) done(this.#isDrawn);
     }
   }
 

@@ -208,10 +208,11 @@ class Page {
     this.#badge.show('pending', text.badge.running);
     const { state, words } = await sealOf(this.#client, source, trace);
     // It speaks of what can be seen.
-    await this.#frames.drawn();
+    const isDrawn = await this.#frames.drawn();
     if (load !== this.#loads) return;
     this.#views.flush();
-    this.#badge.show(state, words);
+    if (isDrawn) this.#badge.show(state, words);
+    else this.#badge.show('bad', text.badge.notDrawn);
   }
 
   /** @param {number} tokens */

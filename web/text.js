@@ -520,6 +520,7 @@ export const text = {
     },
     ownAct: (/** @type {string} */ own) => ` (with the model\u2019s own ${own})`,
     failed: (/** @type {string} */ why) => `Not checked: ${why}`,
+    notDrawn: 'Not drawn: what is seen may be of before',
   },
   load: loadText,
   probeToken: (/** @type {number} */ index) => `noise ${index + 1}`,

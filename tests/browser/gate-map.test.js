@@ -219,6 +219,47 @@ test('a token, unit or gate that the text or the layer does not have is the last
   await tab.context().close();
 });
 
+test('what cannot be drawn is said, and never gets a seal', async () => {
+  const { tab } = await openTab(browser);
+  await tab.addInitScript(() => {
+    CanvasRenderingContext2D.prototype.putImageData = () => {
+      throw new Error('no canvas');
+    };
+    const page = { isChecked: false, states: /** @type {(string | undefined)[]} */ ([]) };
+    Object.assign(document, page);
+    const add = MessagePort.prototype.addEventListener;
+    MessagePort.prototype.addEventListener = function (
+      /** @type {string} */ type,
+      /** @type {any} */ listener,
+    ) {
+      const noted = (/** @type {any} */ event) => {
+        listener(event);
+        if (event.data.result?.worst === undefined) return;
+        const badge = document.querySelector('gate-map')?.shadowRoot?.querySelector('.badge');
+        const { dataset } = /** @type {HTMLElement} */ (badge);
+        const note = () => page.states.push(dataset.state);
+        new MutationObserver(note).observe(/** @type {Node} */ (badge), { attributes: true });
+        Object.assign(document, { isChecked: true });
+      };
+      add.call(this, type, type === 'message' ? noted : listener);
+    };
+  });
+  await tab.goto(`${foreignAddress}page?${encodeURIComponent(`${MAIN}${MAP}</main>`)}`);
+  const badge = tab.locator('gate-map .badge[data-state="bad"]');
+  await badge.filter({ hasText: 'no canvas' }).waitFor();
+  await eventually(async () => {
+    assert.ok(await tab.evaluate(() => /** @type {any} */ (document).isChecked));
+  });
+  // A seal would be set with the next frame.
+  await tab.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+  const states = await tab.evaluate(() => /** @type {any} */ (document).states);
+  assert.deepEqual(
+    [...new Set(states)].filter((state) => state !== 'bad'),
+    [],
+  );
+  await tab.context().close();
+});
+
 test('two maps do not disturb each other, one that is removed leaves nothing, and it can come back', async () => {
   const { tab, complaints } = await opened(
     `${MAIN}<script src="/nothing.js"></script>${MAP}<gate-map layer="5" prompt="code" token="10"></gate-map></main>`,

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { eventually, openTab, startPage } from '../helpers/browser.js';
+import { eventually, openTab, settledBadge, startPage } from '../helpers/browser.js';
 import { pressLoad } from '../helpers/load-dialog.js';
 
 /** @typedef {import('playwright-core').Page} Page */
@@ -166,5 +166,19 @@ test('what cannot be drawn is said on the page', async () => {
   await tab.selectOption('#colour-select', 'c');
   await tab.locator('#notice').filter({ hasText: 'could not draw' }).waitFor();
   assert.ok(complaints.some((words) => words.includes('TypeError')));
+  await tab.context().close();
+});
+
+test('what was never drawn gets no seal, however right it is', async () => {
+  const { tab } = await openTab(browser);
+  await tab.addInitScript(() => {
+    CanvasRenderingContext2D.prototype.putImageData = () => {
+      throw new Error('no canvas');
+    };
+  });
+  await tab.goto(site.page);
+  const { state, words } = await settledBadge(tab);
+  assert.deepEqual([state, words.includes('Not drawn')], ['bad', true], words);
+  assert.match(String(await tab.locator('#notice').textContent()), /could not draw.*no canvas/);
   await tab.context().close();
 });
