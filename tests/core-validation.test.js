@@ -104,6 +104,25 @@ test('the core knows no size for widths and dtypes it cannot hold', () => {
   assert.ok(plain < biased && plain < normed);
 });
 
+test('the core makes no layer of widths and dtypes it cannot hold', async () => {
+  for (const [out, width, dtype] of [
+    [0, 6, F32],
+    [4, -6, F32],
+    [2 ** 31 - 1, 2 ** 31 - 1, F32],
+    [4, 6, I32],
+    [4, 6, -1],
+  ]) {
+    assert.equal(exports.linear_bytes(out, width, dtype, 1), 0n);
+    assert.equal(exports.linear_create(out, width, dtype, 1), 0, `${out} x ${width} of ${dtype}`);
+    assert.equal(
+      exports.mlp_create(out, width, 0, dtype, 1, 1),
+      0,
+      `${out} x ${width} of ${dtype}`,
+    );
+  }
+  await worksOn();
+});
+
 test('the core refuses blocks of weights outside the matrix, and elements that are no numbers', async () => {
   const core = coreMLP();
   const gate = exports.mlp_linear(core.at, 0) >>> 0;

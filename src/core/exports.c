@@ -140,9 +140,11 @@ EXPORT(linear_bytes) uint64_t linear_bytes(int32_t out, int32_t in, int32_t dtyp
     return parameters == 0 ? 0 : aligned(sizeof(linear)) + parameters;
 }
 
-/* A linear with all parameters zero, in one block: memory_free gives it back. NULL: no memory. */
+/* A linear with all parameters zero, in one block: memory_free gives it back. NULL: no memory, or sizes or a dtype that
+ * are not valid. */
 EXPORT(linear_create) linear *linear_create(int32_t out, int32_t in, int32_t dtype, int32_t bias) {
-    linear *l = memory_alloc(linear_bytes(out, in, dtype, bias));
+    const uint64_t bytes = linear_bytes(out, in, dtype, bias);
+    linear *l = bytes == 0 ? NULL : memory_alloc(bytes);
     if (l != NULL) {
         char *at = (char *)l + aligned(sizeof *l);
         *l = place_linear(out, in, dtype, bias, &at);
