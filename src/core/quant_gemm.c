@@ -216,11 +216,11 @@ NOINLINE void tile_q8_0(real *c, const row_block *a, int32_t r, int32_t b0,
             products.sum[i][0] = (products.sum[i][0] - products.sum[i][1]) >> 8;
         }
         const strip_row weight_scales = expand_scales(block, s);
-        for (int32_t j = 0; j < STRIP_VECTORS; j++) {
-            for (int32_t i = 0; i < GROUP; i++) {
+        for (int32_t i = 0; i < GROUP; i++) {
+            const real scale = scales[i];
+            for (int32_t j = 0; j < STRIP_VECTORS; j++) {
                 real *to = c + i * PANEL + j * LANES;
-                v_store(to,
-                        add_block(v_load(to), products.sum[i][j], weight_scales.v[j], scales[i]));
+                v_store(to, add_block(v_load(to), products.sum[i][j], weight_scales.v[j], scale));
             }
         }
     }
@@ -240,11 +240,12 @@ NOINLINE void tile_expanded(real *c, const row_block *a, int32_t r, int32_t b0, 
                                                    (vcodes)v_load(strip + LANES)};
             add_pair(&products, weights, pairs);
         }
-        for (int32_t j = 0; j < STRIP_VECTORS; j++) {
-            const vreal weight_scale = v_load(strip + j * LANES);
-            for (int32_t i = 0; i < GROUP; i++) {
+        const vreal weight_scales[STRIP_VECTORS] = {v_load(strip), v_load(strip + LANES)};
+        for (int32_t i = 0; i < GROUP; i++) {
+            const real scale = scales[i];
+            for (int32_t j = 0; j < STRIP_VECTORS; j++) {
                 real *to = c + i * PANEL + j * LANES;
-                v_store(to, add_block(v_load(to), products.sum[i][j], weight_scale, scales[i]));
+                v_store(to, add_block(v_load(to), products.sum[i][j], weight_scales[j], scale));
             }
         }
         for (int32_t i = 0; has_minima && i < GROUP; i++) {
