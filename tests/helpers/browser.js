@@ -9,6 +9,7 @@ import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { createPageServer, listen } from '../../web/serve.js';
+import { keepConnections } from './keep-connections.js';
 import { findBrowser } from './tools.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -51,8 +52,7 @@ export async function startPage() {
  */
 export async function servePage({ root = ROOT, before } = {}) {
   const server = createPageServer({ root });
-  // A machine that is held up for longer would close a connection just when a request is on its way.
-  server.keepAliveTimeout = 0;
+  keepConnections(server);
   const [answer] = /** @type {((request: unknown, response: unknown) => void)[]} */ (
     server.listeners('request')
   );

@@ -2,6 +2,7 @@
 // misbehaves on request: a fault may answer a request in its own way instead. faults.js has the list of faults.
 
 import { createServer } from 'node:http';
+import { keepConnections } from './keep-connections.js';
 
 /**
  * @typedef {object} Exchange
@@ -57,8 +58,7 @@ export class FaultServer {
   constructor(files) {
     for (const [path, content] of Object.entries(files)) this.files.set(path, Buffer.from(content));
     this.#server = createServer((request, response) => this.#handle(request, response));
-    // A machine that is held up for longer would close a connection just when a request is on its way.
-    this.#server.keepAliveTimeout = 0;
+    keepConnections(this.#server);
     this.#server.on('connection', (socket) => {
       this.#sockets.add(socket);
       socket.on('close', () => this.#sockets.delete(socket));

@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { listen, parseRange } from '../../web/serve.js';
+import { keepConnections } from './keep-connections.js';
 
 const PREFIX = '/some/sub/path/';
 /** What every static host knows, and no more. @type {Record<string, string>} */
@@ -49,8 +50,7 @@ export async function startStaticHost(folder, always = {}) {
     response.setHeader('content-length', body.length);
     response.writeHead(status, answer).end(body);
   });
-  // A machine that is held up for longer would close a connection just when a request is on its way.
-  server.keepAliveTimeout = 0;
+  keepConnections(server);
   host.address = (await listen(server, 0)).replace(/\/$/, PREFIX);
   host.close = () => {
     server.closeAllConnections();
