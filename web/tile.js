@@ -62,6 +62,8 @@ export class Tile {
       this.#colouring !== colouring;
     this.#scene = scene;
     this.#colouring = colouring;
+    // Nothing tells a page that is not seen how wide it is.
+    if (this.#width === 0 && document.hidden) this.#width = this.#host.clientWidth;
     if (stale) this.#paint();
     this.#placeMarks();
   }

@@ -15,7 +15,7 @@ import { findBrowser } from './tools.js';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** How long a page may take to do anything before it counts as hung, ms: nothing is said of how fast a machine is. */
 const PATIENCE = 120_000;
-const FLAGS = [
+export const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
   '--no-first-run',
@@ -24,12 +24,17 @@ const FLAGS = [
   '--disable-sync',
 ];
 
-/** Starts the browser with a user folder of its own. */
-export function launchBrowser() {
-  const executablePath = findBrowser();
-  if (executablePath === null) {
+export function browserPath() {
+  const path = findBrowser();
+  if (path === null) {
     throw new Error('No Chromium on PATH: run `node tests/helpers/prepare.js browser`.');
   }
+  return path;
+}
+
+/** Starts the browser with a user folder of its own. */
+export function launchBrowser() {
+  const executablePath = browserPath();
   return chromium.launch({ executablePath, headless: true, args: FLAGS, timeout: PATIENCE });
 }
 
