@@ -65,13 +65,16 @@ async function checked(source, client) {
 }
 
 /**
- * The seal of the layer on show: whether it agrees, and what of it is not as usual.
+ * The seal of the layer on show: whether it agrees, and what of it is not as usual. It speaks of what is drawn.
  * @param {import('./protocol.js').WorkerClient} client
  * @param {import('./protocol.js').Source} source
  * @param {import('./protocol.js').TraceMessage} trace
+ * @param {import('./frames.js').Frames} frames
+ * @returns {Promise<{ state: BadgeState, words: string }>}
  */
-export async function sealOf(client, source, { act, ownAct, variant }) {
+export async function sealOf(client, source, { act, ownAct, variant }, frames) {
   const { state, words } = await checked(source, client);
+  if (!(await frames.drawn())) return { state: 'bad', words: text.badge.notDrawn };
   const own = act === ownAct ? '' : text.badge.ownAct(actName(ownAct));
   const isChosen = source.kind !== 'shipped' && source.act !== null;
   const assumed = isChosen ? text.badge.assumed(actName(ownAct)) : '';

@@ -126,6 +126,9 @@ export class LoadDialog {
   #takeFiles() {
     const weights = /** @type {HTMLInputElement} */ (byId('load-file'));
     const states = /** @type {HTMLInputElement} */ (byId('load-states'));
+    // A file that is chosen again, perhaps made anew, is a change too.
+    for (const input of [weights, states])
+      input.addEventListener('click', () => Object.assign(input, { value: '' }));
     weights.addEventListener('change', () =>
       this.#inTurn(() => this.#openFiles([...(weights.files ?? [])])),
     );
@@ -173,8 +176,10 @@ export class LoadDialog {
 
   /** @param {unknown} error */
   async #showError(error) {
-    this.#status.textContent = this.#cancelled ? words.cancelled : '';
-    if (this.#cancelled) return;
+    // The reader has cancelled it, or has gone to another layer meanwhile.
+    const isAborted = this.#cancelled || /** @type {Error} */ (error).name === 'AbortError';
+    this.#status.textContent = isAborted ? words.cancelled : '';
+    if (isAborted) return;
     this.#error.textContent = await explain(error, this.#address);
     if (!wantsToken(error)) return;
     byId('load-more').setAttribute('open', '');

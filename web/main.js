@@ -142,7 +142,8 @@ class Page {
     try {
       const fresh = { token: 0, unit: null, versus: null, tour: null, ...NOTHING_HELD };
       const place = this.#awaited?.module === layer.link.module ? this.#awaited : fresh;
-      await this.#run(this.#source(), { ...place, ...layer.link });
+      const isShown = await this.#run(this.#source(), { ...place, ...layer.link });
+      if (!isShown) throw new DOMException('overtaken by another load', 'AbortError');
     } catch (error) {
       if (load === this.#loads) {
         [this.#subject.foreign, this.#asked] = [before, asked];
@@ -193,6 +194,7 @@ class Page {
    * Loads and shows one layer on one text, then checks it where there is something to check it against.
    * @param {import('./protocol.js').Source} source
    * @param {Partial<State>} patch state that goes with it
+   * @returns {Promise<boolean>} false: it was overtaken by another load
    */
   async #run(source, patch) {
     const load = ++this.#loads;
@@ -201,18 +203,16 @@ class Page {
     if (source.kind === 'shipped') this.#badge.show('pending', text.badge.running);
     document.body.dataset.status = 'loading';
     const trace = await this.#client.request('show', { source, act: this.#state.act });
-    if (load !== this.#loads) return;
+    if (load !== this.#loads) return false;
     this.#store.state = { ...this.#state, ...patch };
     this.#receive(numbersOfTrace(trace, this.#pieces(trace.tokens), about));
     document.body.dataset.status = 'ready';
     this.#badge.show('pending', text.badge.running);
-    const { state, words } = await sealOf(this.#client, source, trace);
-    // It speaks of what can be seen.
-    const isDrawn = await this.#frames.drawn();
-    if (load !== this.#loads) return;
+    const { state, words } = await sealOf(this.#client, source, trace, this.#frames);
+    if (load !== this.#loads) return false;
     this.#views.flush();
-    if (isDrawn) this.#badge.show(state, words);
-    else this.#badge.show('bad', text.badge.notDrawn);
+    this.#badge.show(state, words);
+    return true;
   }
 
   /** @param {number} tokens */

@@ -5,22 +5,27 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { eventually, openTab, settledBadge, startPage } from '../helpers/browser.js';
-import { pressLoad } from '../helpers/load-dialog.js';
+import { addressOf, eventually, openTab, settledBadge, startPage } from '../helpers/browser.js';
+import { chooseFiles, pressLoad } from '../helpers/load-dialog.js';
 
 /** @typedef {import('playwright-core').Page} Page */
 const CAPTURE = fileURLToPath(new URL('./capture/', import.meta.url));
+const OWN_FILES = [`${CAPTURE}model.safetensors`, `${CAPTURE}config.json`];
 const expected = JSON.parse(readFileSync(new URL('./expected.json', import.meta.url), 'utf8'));
 
 const { browser, site } = await startPage();
 
-/** A layer of 8 tokens and few units, loaded from this computer. */
-async function withOwnModel() {
+/**
+ * A layer of 8 tokens and few units, loaded from this computer.
+ * @param {(tab: Page) => Promise<void>} [prepare]
+ */
+async function withOwnModel(prepare) {
   const { tab, complaints } = await openTab(browser);
+  await prepare?.(tab);
   await tab.goto(site.page);
   await checked(tab, 'all 45 tokens');
   await pressLoad(tab);
-  await tab.setInputFiles('#load-file', [`${CAPTURE}model.safetensors`, `${CAPTURE}config.json`]);
+  await chooseFiles(tab, '#load-file', OWN_FILES);
   await tab.locator('#load-status').filter({ hasText: '2 gated MLPs' }).waitFor();
   await tab.setInputFiles('#load-states', `${CAPTURE}hidden.safetensors`);
   await tab.locator('#load-states-status').filter({ hasText: '8 tokens' }).waitFor();
@@ -180,5 +185,69 @@ test('what was never drawn gets no seal, however right it is', async () => {
   const { state, words } = await settledBadge(tab);
   assert.deepEqual([state, words.includes('Not drawn')], ['bad', true], words);
   assert.match(String(await tab.locator('#notice').textContent()), /could not draw.*no canvas/);
+  await tab.context().close();
+});
+
+/**
+ * Lets an answer of the worker that is a layer wait, once it is told to, until another one has been asked for.
+ * @param {Page} tab
+ */
+async function holdLayer(tab) {
+  await tab.addInitScript(() => {
+    const page = { isHeld: false, held: 0, asked: 0, let: () => {} };
+    const post = Worker.prototype.postMessage;
+    Worker.prototype.postMessage = function (/** @type {any} */ message) {
+      if (message.name === 'show') page.asked++;
+      post.call(this, message);
+    };
+    const add = Worker.prototype.addEventListener;
+    Worker.prototype.addEventListener = function (
+      /** @type {string} */ type,
+      /** @type {any} */ listener,
+    ) {
+      add.call(this, type, (event) => {
+        const isLayer = /** @type {MessageEvent} */ (event).data?.result?.contribution;
+        if (!page.isHeld || isLayer === undefined) return listener(event);
+        page.isHeld = false;
+        page.held++;
+        page.let = () => listener(event);
+      });
+    };
+    Object.assign(window, { layers: page });
+  });
+}
+
+test('a layer that is overtaken while it loads leaves no trace: forward leads where it led, and a link to it asks', async () => {
+  const { tab, complaints } = await withOwnModel(holdLayer);
+  const first = await addressOf(tab);
+  await pressLoad(tab);
+  await chooseFiles(tab, '#load-file', OWN_FILES);
+  await tab.locator('#load-status').filter({ hasText: '2 gated MLPs' }).waitFor();
+  await tab.selectOption('#load-list', '0');
+  const layers = () => tab.evaluate(() => ({ .../** @type {any} */ (window).layers }));
+  await tab.evaluate(() => {
+    /** @type {any} */ (window).layers.isHeld = true;
+  });
+  const { asked } = await layers();
+  await tab.click('#load-layer');
+  await eventually(async () => assert.equal((await layers()).held, 1));
+  await tab.goBack();
+  await eventually(async () => assert.equal((await layers()).asked, asked + 2));
+  await tab.evaluate(() => /** @type {any} */ (window).layers.let());
+  await isShippedAgain(tab);
+  await tab.locator('#load-status').filter({ hasText: 'Nothing was kept' }).waitFor();
+  assert.equal(await tab.locator('#load-error').textContent(), '');
+  await tab.click('#load-close');
+  await tab.goForward();
+  await checked(tab, 'all 8 tokens');
+  assert.equal(await addressOf(tab), first);
+  await tab.evaluate(
+    (hash) => {
+      location.hash = hash;
+    },
+    new URL(first).hash.replace('layers.1', 'layers.0'),
+  );
+  await tab.locator('#load-offer-words').filter({ hasText: 'model.layers.0.mlp' }).waitFor();
+  assert.deepEqual(complaints, []);
   await tab.context().close();
 });

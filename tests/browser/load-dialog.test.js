@@ -10,6 +10,7 @@ import { FaultServer } from '../helpers/fault-server.js';
 import {
   ask,
   CORS,
+  chooseFiles,
   errorOf,
   loadChosen,
   openDialog,
@@ -85,6 +86,24 @@ test('a model and states captured from it are shown, checked against the modelâ€
   );
   const sentence = await tab.locator('.sentence').textContent();
   assert.match(String(sentence).replace(/\s+/g, ' '), /model\.safetensors, reading your own text/);
+  await tab.context().close();
+});
+
+test('files that are chosen again are read again', async () => {
+  const tab = await opened();
+  const isRead = () => tab.locator('#load-status').filter({ hasText: '2 gated MLPs' }).waitFor();
+  await chooseFiles(tab, '#load-file', MODEL);
+  await isRead();
+  await chooseFiles(tab, '#load-states', [`${CAPTURE}hidden.safetensors`]);
+  await tab.locator('#load-states-status').filter({ hasText: '8 tokens' }).waitFor();
+  assert.equal((await loadChosen(tab)).state, 'ok');
+  await pressLoad(tab);
+  await chooseFiles(tab, '#load-file', MODEL);
+  await isRead();
+  await tab.selectOption('#load-list', '0');
+  // They say which layer they are of, when they are read.
+  await chooseFiles(tab, '#load-states', [`${CAPTURE}hidden.safetensors`]);
+  await eventually(async () => assert.equal(await tab.locator('#load-list').inputValue(), '1'));
   await tab.context().close();
 });
 

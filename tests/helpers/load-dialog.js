@@ -46,6 +46,12 @@ export async function openDialog(browser, site) {
   return { tab, complaints };
 }
 
+/** Chooses files as a person does, who presses the button first. @param {Page} tab @param {string} button @param {string[]} files */
+export async function chooseFiles(tab, button, files) {
+  const [chooser] = await Promise.all([tab.waitForEvent('filechooser'), tab.click(button)]);
+  await chooser.setFiles(files);
+}
+
 /** @param {Page} tab @param {string} address */
 export async function ask(tab, address) {
   await tab.fill('#load-url', address);
