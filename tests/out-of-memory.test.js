@@ -16,7 +16,9 @@ let room = Infinity;
 const limited = (Class) =>
   new Proxy(Class, {
     construct(target, args, newTarget) {
-      if (args[0] > room) throw new RangeError('Array buffer allocation failed');
+      // A number of elements, or what is copied; of a buffer that is viewed there is no length.
+      if ((args[0].length ?? args[0]) > room)
+        throw new RangeError('Array buffer allocation failed');
       return Reflect.construct(target, args, newTarget);
     },
   });

@@ -159,17 +159,18 @@ export const outputOf = (out, wasm, length) =>
   out ? realsOfLength(out, 'out', wasm, length) : newArray(wasm.Real, length);
 
 /**
- * Zeros. Throws ERR_OUT_OF_MEMORY where the engine has no room for them.
+ * Zeros, or a copy, which is not cleared first. Throws ERR_OUT_OF_MEMORY where the engine has no room for them.
  * @template T
- * @param {{ new (length: number): T, BYTES_PER_ELEMENT: number }} Class
- * @param {number} length
+ * @template {number | RealArray} F
+ * @param {{ new (from: F): T, BYTES_PER_ELEMENT: number }} Class
+ * @param {F} from their number, or what to copy
  * @param {string} [what] for the message
  */
-export function newArray(Class, length, what = 'the result') {
+export function newArray(Class, from, what = 'the result') {
   try {
-    return new Class(length);
+    return new Class(from);
   } catch (cause) {
-    const bytes = length * Class.BYTES_PER_ELEMENT;
+    const bytes = (typeof from === 'number' ? from : from.length) * Class.BYTES_PER_ELEMENT;
     const message = `${what}: an array of ${bytes} bytes could not be had`;
     throw new GatedMLPError('ERR_OUT_OF_MEMORY', message, { cause, bytes });
   }

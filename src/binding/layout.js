@@ -82,7 +82,7 @@ export function fillTrace(wasm, mlp, layout, x, tokens, units) {
 }
 
 /**
- * Memory for all gradients, zeroed, behind the eight pointers of a gated_mlp_gradients.
+ * Memory for all gradients, to be overwritten, behind a gated_mlp_gradients: eight pointers and a flag, 36 bytes.
  * @param {Wasm} wasm
  * @param {Map<string, number[]>} shapes of the parameters
  * @param {number} n elements of x
@@ -96,11 +96,12 @@ export function layGradients(wasm, shapes, n) {
     }
   }
   const total = [...sizes.values()].reduce((a, b) => a + b, 0);
-  const address = wasm.alloc(32 + total * width, 'the gradients of every parameter');
-  wasm.u8(address, 32 + total * width).fill(0);
+  const address = wasm.alloc(48 + total * width, 'the gradients of every parameter');
+  wasm.u8(address, 48).fill(0);
+  wasm.view.setInt32(address + 32, 1, true);
   /** @type {Map<string, [at: number, size: number]>} */
   const places = new Map();
-  let at = address + 32;
+  let at = address + 48;
   [...sizes].forEach(([name, size], i) => {
     if (size > 0) wasm.view.setUint32(address + 4 * i, at, true);
     if (size > 0 || name === 'x') places.set(name, [at, size]);

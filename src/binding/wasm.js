@@ -226,7 +226,7 @@ export class Wasm {
    * @param {number} n
    */
   copyReals(address, n) {
-    return this.takeReals(newArray(this.Real, n), address);
+    return newArray(this.Real, this.realsAt(address, n));
   }
 
   /**

@@ -242,7 +242,8 @@ typedef struct {
 /* Gradients of sum(y * d_y), each accumulated with +=, each NULL if it is not wanted. Weights
  * are row-major in Hugging Face's shapes. Rows, columns and entries of units outside the slice
  * are left alone, but for gate_weight and gate_bias of a sparse MLP: all its gates count; and of one
- * with a norm those of gate and up: all its units do. */
+ * with a norm those of gate and up: all its units do. overwrite: as if all had been 0 before, which is
+ * faster than to clear them. */
 typedef struct {
     real *x;           /* [tokens, d] */
     real *gate_weight; /* [d_ff, d] */
@@ -252,6 +253,7 @@ typedef struct {
     real *down_weight; /* [d, d_ff] */
     real *down_bias;   /* [d] */
     real *norm_weight; /* [d_ff]; not looked at where there is no norm */
+    int32_t overwrite;
 } gated_mlp_gradients;
 
 uint64_t gated_mlp_forward_scratch_bytes(const gated_mlp *m, int32_t tokens);

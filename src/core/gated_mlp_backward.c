@@ -67,16 +67,28 @@ uint64_t gated_mlp_backward_scratch_bytes(const gated_mlp *m, int32_t tokens) {
     return m->d <= 0 || m->d_ff <= 0 || tokens < 0 ? 0 : lay_out(m, tokens, NULL).bytes;
 }
 
+/* Whether gate, act and up come from the record. */
+static int is_recorded(const mlp_call *call) {
+    const gated_mlp_record *record = &call->record;
+    return is_plain(call->mlp) && record->gate != NULL && record->act != NULL && record->up != NULL;
+}
+
 /* The tile's units that are at work, from record [tokens, d_ff]; the others are 0. */
 static void recall(real *tile, const real *record, const mlp_call *call, const token_block *block,
                    int32_t panel) {
     const column_range units = units_at_work_in(call, panel);
     const size_t d_ff = (size_t)call->mlp->d_ff;
-    const real *from = record + (size_t)block->token * d_ff + (size_t)(panel * PANEL + units.begin);
-    memset(tile, 0, (size_t)(block->x.rows * PANEL) * sizeof(real));
-    for (int32_t r = 0; r < block->x.rows; r++) {
-        memcpy(tile + r * PANEL + units.begin, from + (size_t)r * d_ff,
-               (size_t)(units.end - units.begin) * sizeof(real));
+    const real *from = record + (size_t)block->token * d_ff + (size_t)(panel * PANEL);
+    for (int32_t r = 0; r < block->x.rows; r++, tile += PANEL, from += d_ff) {
+        if (units.end - units.begin == PANEL) {
+            for (int32_t j = 0; j < PANEL; j += LANES) {
+                v_store(tile + j, v_load(from + j));
+            }
+        } else {
+            memset(tile, 0, PANEL * sizeof(real));
+            memcpy(tile + units.begin, from + units.begin,
+                   (size_t)(units.end - units.begin) * sizeof(real));
+        }
     }
 }
 
@@ -84,7 +96,7 @@ static void recall(real *tile, const real *record, const mlp_call *call, const t
 static void find_units(const mlp_call *call, const token_block *block, int32_t panel,
                        const backward_scratch *s) {
     const gated_mlp_record *record = &call->record;
-    if (is_plain(call->mlp) && record->gate != NULL && record->act != NULL && record->up != NULL) {
+    if (is_recorded(call)) {
         recall(s->gate, record->gate, call, block, panel);
         recall(s->act, record->act, call, block, panel);
         recall(s->up, record->up, call, block, panel);
@@ -115,10 +127,15 @@ static void find_down_input_gradient(const mlp_call *call, const token_block *bl
     units_clear_outside(s->d_hidden, units_in_slice(call, panel), block->x.rows);
 }
 
-/* d_weight [.., in] of a panel's units += d_units^T x */
+/* Whether the weights' gradients of a row block are added to what is there, or are the first. */
+static int accumulates(const gated_mlp_gradients *g, const token_block *block) {
+    return !g->overwrite || block->token > 0;
+}
+
+/* d_weight [.., in] of a panel's units (+)= d_units^T x */
 static void add_projection_gradient(real *d_weight, real *d_bias, const real *d_units,
                                     const mlp_call *call, const token_block *block, int32_t panel,
-                                    column_range units, const real *x_tiles) {
+                                    column_range units, const real *x_tiles, int accumulate) {
     const int32_t rows = block->x.rows, d = call->mlp->d;
     if (d_bias != NULL) {
         add_column_sums(d_bias + panel * PANEL + units.begin, d_units + units.begin, PANEL, rows,
@@ -129,15 +146,15 @@ static void add_projection_gradient(real *d_weight, real *d_bias, const real *d_
         for (int32_t i = 0; i < d; i += PANEL) {
             outer_product(unit_rows + i, (size_t)d, d_units, units,
                           x_tiles + (size_t)i * (size_t)rows,
-                          (column_range){0, min_i32(PANEL, d - i)}, rows);
+                          (column_range){0, min_i32(PANEL, d - i)}, rows, accumulate);
         }
     }
 }
 
-/* d_down [d, d_ff] += d_y^T (scale hidden) for a panel's units. Uses the d_hidden tile for scale
+/* d_down [d, d_ff] (+)= d_y^T (scale hidden) for a panel's units. Uses the d_hidden tile for scale
  * * hidden. */
-static void add_down_gradient(real *d_weight, const mlp_call *call, const token_block *block,
-                              int32_t panel, const backward_scratch *s) {
+static void add_down_gradient(const gated_mlp_gradients *g, const mlp_call *call,
+                              const token_block *block, int32_t panel, const backward_scratch *s) {
     const int32_t rows = block->x.rows, d = call->mlp->d;
     const size_t d_ff = (size_t)call->mlp->d_ff;
     multiply_units(s->d_hidden, call->options.scale, rows, s);
@@ -146,10 +163,10 @@ static void add_down_gradient(real *d_weight, const mlp_call *call, const token_
         scale_rows(s->d_hidden, s->scales, rows);
     }
     for (int32_t o = 0; o < d; o += PANEL) {
-        outer_product(d_weight + (size_t)o * d_ff + panel * PANEL, d_ff,
+        outer_product(g->down_weight + (size_t)o * d_ff + panel * PANEL, d_ff,
                       s->d_y_tiles + (size_t)o * (size_t)rows,
                       (column_range){0, min_i32(PANEL, d - o)}, s->d_hidden,
-                      units_in_slice(call, panel), rows);
+                      units_in_slice(call, panel), rows, accumulates(g, block));
     }
 }
 
@@ -197,7 +214,7 @@ static void add_gate_gradient(const gated_mlp_gradients *g, const mlp_call *call
                               const token_block *block, int32_t panel, column_range units,
                               const real *d_gate, const backward_scratch *s) {
     add_projection_gradient(g->gate_weight, g->gate_bias, d_gate, call, block, panel, units,
-                            s->x_tiles);
+                            s->x_tiles, accumulates(g, block));
     if (g->x != NULL) {
         pack_panel(s->d_gate_groups, d_gate, block->x.rows, call->mlp->d_ff, panel);
     }
@@ -212,7 +229,7 @@ static void backward_panel(const gated_mlp_gradients *g, const mlp_call *call,
     find_units(call, block, panel, s);
     units_slope(d_gate, s->gate, call, block, panel);
     if (g->down_weight != NULL) {
-        add_down_gradient(g->down_weight, call, block, panel, s);
+        add_down_gradient(g, call, block, panel, s);
     }
     find_down_input_gradient(call, block, panel, s);
     if (is_normed(m)) {
@@ -226,7 +243,7 @@ static void backward_panel(const gated_mlp_gradients *g, const mlp_call *call,
     }
     shut_ups(s->d_hidden, s->raw_up, m, rows);
     add_projection_gradient(g->up_weight, g->up_bias, s->d_hidden, call, block, panel, units,
-                            s->x_tiles);
+                            s->x_tiles, accumulates(g, block));
     if (g->x != NULL) {
         pack_panel(s->d_up_groups, s->d_hidden, rows, m->d_ff, panel);
     }
@@ -285,8 +302,10 @@ static void backward_block(const gated_mlp_gradients *g, const real *d_y, const 
                            const backward_scratch *s) {
     const gated_mlp *m = call->mlp;
     const int32_t d = m->d;
-    const token_block block = {t, pack_row_block(s->x_groups, x, rows, d, m->gate_proj.dtype),
-                               s->gates, s->statistics};
+    token_block block = {t, {.rows = rows}, s->gates, s->statistics};
+    if (!is_recorded(call)) {
+        block.x = pack_row_block(s->x_groups, x, rows, d, m->gate_proj.dtype);
+    }
     pack_tiles(s->x_tiles, x, rows, d);
     pack_rows(s->d_y_groups, group_rows(rows), d, d_y, (size_t)d, rows, d);
     pack_tiles(s->d_y_tiles, d_y, rows, d);
@@ -311,6 +330,36 @@ static void backward_block(const gated_mlp_gradients *g, const real *d_y, const 
     }
 }
 
+static void clear(real *values, size_t count) {
+    if (values != NULL) {
+        memset(values, 0, count * sizeof(real));
+    }
+}
+
+/* The gradients as the row blocks see them. Of those to be overwritten weights need not be cleared if all
+ * their entries will be stored. */
+static gated_mlp_gradients begin_gradients(const gated_mlp_gradients *gradients,
+                                           const mlp_call *call, int32_t tokens) {
+    gated_mlp_gradients g = *gradients;
+    const gated_mlp_options *o = &call->options;
+    const size_t d = (size_t)call->mlp->d, d_ff = (size_t)call->mlp->d_ff;
+    if (!g.overwrite) {
+        return g;
+    }
+    clear(g.x, (size_t)tokens * d);
+    clear(g.gate_bias, d_ff);
+    clear(g.up_bias, d_ff);
+    clear(g.down_bias, d);
+    clear(is_normed(call->mlp) ? g.norm_weight : NULL, d_ff);
+    g.overwrite = tokens > 0 && o->unit_begin == 0 && o->unit_end == call->mlp->d_ff;
+    if (!g.overwrite) {
+        clear(g.gate_weight, d_ff * d);
+        clear(g.up_weight, d_ff * d);
+        clear(g.down_weight, d * d_ff);
+    }
+    return g;
+}
+
 gated_mlp_status gated_mlp_backward(const gated_mlp_gradients *gradients, const real *d_y,
                                     const real *x, const gated_mlp *m, int32_t tokens,
                                     const gated_mlp_options *options,
@@ -328,10 +377,10 @@ gated_mlp_status gated_mlp_backward(const gated_mlp_gradients *gradients, const 
     s.scales = scales;
     s.squares = squares;
     s.d_scales = d_scales;
+    const gated_mlp_gradients g = begin_gradients(gradients, &call, tokens);
     for (int32_t t = 0; t < tokens; t += ROW_BLOCK) {
         const size_t start = (size_t)t * (size_t)m->d;
-        backward_block(gradients, d_y + start, x + start, &call, t, min_i32(ROW_BLOCK, tokens - t),
-                       &s);
+        backward_block(&g, d_y + start, x + start, &call, t, min_i32(ROW_BLOCK, tokens - t), &s);
     }
     return GATED_MLP_OK;
 }

@@ -40,13 +40,20 @@ INLINE strip_row expand_in_tile(const unsigned char *at, const int32_t dtype) {
     return row;
 }
 
-/* c [rows][STRIP] += sum_k a[k * a_step + row] b[k][column]; zero: c is known to be that. keep: kept
- * [depth][STRIP] = b as numbers. What follows the loop decides in which order V8 does a step: with
- * two ways out it loads everything first, which is 4 % faster where there are registers for it, and half
- * as fast where there are none. */
+/* Whether one tile may both store and add. What follows the loop decides in which order V8 does a step:
+ * with two ways out it loads everything first, which is 4 % faster where there are registers for it, and
+ * half as fast where there are none. */
+#ifdef FUSED_MADD
+#define TWO_WAYS_OUT 0
+#else
+#define TWO_WAYS_OUT 1
+#endif
+
+/* c [rows][STRIP] += sum_k a[k * a_step + row] b[k][column]; fresh: c is taken to be 0, whatever it
+ * holds. keep: kept [depth][STRIP] = b as numbers. */
 INLINE void tile_rows(const int32_t rows, const int32_t dtype, real *c, size_t ldc, const real *a,
-                      size_t a_step, const weight_strip *b, int32_t depth, int zero, const int keep,
-                      real *kept) {
+                      size_t a_step, const weight_strip *b, int32_t depth, int fresh,
+                      const int keep, real *kept) {
     vreal sum[TILE_ROWS][STRIP_VECTORS];
     for (int32_t i = 0; i < rows; i++) {
         for (int32_t j = 0; j < STRIP_VECTORS; j++) {
@@ -72,41 +79,42 @@ INLINE void tile_rows(const int32_t rows, const int32_t dtype, real *c, size_t l
     for (int32_t i = 0; i < rows; i++) {
         real *row = c + (size_t)i * ldc;
         for (int32_t j = 0; j < STRIP_VECTORS; j++) {
-#ifdef FUSED_MADD
-            (void)zero;
-            v_store(row + j * LANES, v_load(row + j * LANES) + sum[i][j]);
-#else
-            v_store(row + j * LANES, zero ? sum[i][j] : v_load(row + j * LANES) + sum[i][j]);
-#endif
+            v_store(row + j * LANES, fresh ? sum[i][j] : v_load(row + j * LANES) + sum[i][j]);
         }
     }
 }
 
 INLINE void tile_typed(const int32_t dtype, real *c, size_t ldc, const real *a, size_t a_step,
-                       const weight_strip *b, int32_t rows, int32_t depth, int zero) {
+                       const weight_strip *b, int32_t rows, int32_t depth, int fresh) {
     switch (rows) {
-    case 1: tile_rows(1, dtype, c, ldc, a, a_step, b, depth, zero, 0, NULL); break;
-    case 2: tile_rows(2, dtype, c, ldc, a, a_step, b, depth, zero, 0, NULL); break;
-    case 3: tile_rows(3, dtype, c, ldc, a, a_step, b, depth, zero, 0, NULL); break;
+    case 1: tile_rows(1, dtype, c, ldc, a, a_step, b, depth, fresh, 0, NULL); break;
+    case 2: tile_rows(2, dtype, c, ldc, a, a_step, b, depth, fresh, 0, NULL); break;
+    case 3: tile_rows(3, dtype, c, ldc, a, a_step, b, depth, fresh, 0, NULL); break;
 #if TILE_ROWS == 6
-    case 4: tile_rows(4, dtype, c, ldc, a, a_step, b, depth, zero, 0, NULL); break;
-    case 5: tile_rows(5, dtype, c, ldc, a, a_step, b, depth, zero, 0, NULL); break;
+    case 4: tile_rows(4, dtype, c, ldc, a, a_step, b, depth, fresh, 0, NULL); break;
+    case 5: tile_rows(5, dtype, c, ldc, a, a_step, b, depth, fresh, 0, NULL); break;
 #endif
-    default: tile_rows(TILE_ROWS, dtype, c, ldc, a, a_step, b, depth, zero, 0, NULL); break;
+    default: tile_rows(TILE_ROWS, dtype, c, ldc, a, a_step, b, depth, fresh, 0, NULL); break;
     }
 }
 
-/* The register tile over numbers, up to TILE_ROWS rows. */
+/* The register tile over numbers, up to TILE_ROWS rows. zero: c is known to be that. */
 NOINLINE void tile_nx8(real *c, size_t ldc, const real *a, size_t a_step, const weight_strip *b,
                        int32_t rows, int32_t depth, int zero) {
-    tile_typed(DTYPE_REAL, c, ldc, a, a_step, b, rows, depth, zero);
+    tile_typed(DTYPE_REAL, c, ldc, a, a_step, b, rows, depth, TWO_WAYS_OUT && zero);
 }
 
 #ifdef FUSED_MADD
 /* The same over weights that it expands as it reads them. */
 NOINLINE void tile_nx8_bf16(real *c, size_t ldc, const real *a, size_t a_step,
-                            const weight_strip *b, int32_t rows, int32_t depth, int zero) {
-    tile_typed(DTYPE_BF16, c, ldc, a, a_step, b, rows, depth, zero);
+                            const weight_strip *b, int32_t rows, int32_t depth) {
+    tile_typed(DTYPE_BF16, c, ldc, a, a_step, b, rows, depth, 0);
+}
+
+/* The same over numbers, with c stored: it need not be read, which takes long out of memory. */
+NOINLINE void tile_nx8_fresh(real *c, size_t ldc, const real *a, size_t a_step,
+                             const weight_strip *b, int32_t rows, int32_t depth) {
+    tile_typed(DTYPE_REAL, c, ldc, a, a_step, b, rows, depth, 1);
 }
 #else
 /* The same, whole, which leaves the weights that it has expanded for the groups of rows to come: stores
@@ -114,6 +122,11 @@ NOINLINE void tile_nx8_bf16(real *c, size_t ldc, const real *a, size_t a_step,
 static void first_tile_bf16(real *c, const real *a, const weight_strip *b, int32_t depth, int zero,
                             real *kept) {
     tile_rows(TILE_ROWS, DTYPE_BF16, c, PANEL, a, TILE_ROWS, b, depth, zero, 1, kept);
+}
+
+INLINE void tile_nx8_fresh(real *c, size_t ldc, const real *a, size_t a_step, const weight_strip *b,
+                           int32_t rows, int32_t depth) {
+    tile_nx8(c, ldc, a, a_step, b, rows, depth, 1);
 }
 #endif
 
@@ -210,7 +223,7 @@ NOINLINE void strip_product(real *tile, const row_block *a, int32_t r, int32_t k
         const int32_t rows = min_i32(a->group, a->rows - r);
 #ifdef FUSED_MADD
         if (b->dtype == DTYPE_BF16) {
-            tile_nx8_bf16(c, PANEL, group, (size_t)a->group, b, rows, depth, zero);
+            tile_nx8_bf16(c, PANEL, group, (size_t)a->group, b, rows, depth);
             continue;
         }
 #endif
@@ -281,30 +294,34 @@ void panel_product_transposed(real *tile, const row_block *a, const linear *l, i
 
 /* The register tile at (i, j), whose columns reach past `range`: through a buffer. */
 static void outer_edge(real *c, size_t ldc, const real *a, int32_t rows, const real *b, int32_t j,
-                       column_range range, int32_t depth) {
-    real edge[GROUP * STRIP] = {0};
+                       column_range range, int32_t depth, int accumulate) {
+    real edge[TILE_ROWS * STRIP];
     const weight_strip strip = strip_of_reals(b + j, PANEL);
-    tile_nx8(edge, STRIP, a, PANEL, &strip, rows, depth, 1);
+    tile_nx8_fresh(edge, STRIP, a, PANEL, &strip, rows, depth);
     const int32_t begin = max_i32(j, range.begin), end = min_i32(j + STRIP, range.end);
     for (int32_t i = 0; i < rows; i++) {
         for (int32_t column = begin; column < end; column++) {
-            c[(size_t)i * ldc + (size_t)column] += edge[i * STRIP + column - j];
+            real *to = c + (size_t)i * ldc + (size_t)column;
+            *to = edge[i * STRIP + column - j] + (accumulate ? *to : 0);
         }
     }
 }
 
 void outer_product(real *c, size_t ldc, const real *a, column_range a_columns, const real *b,
-                   column_range b_columns, int32_t depth) {
-    for (int32_t j = b_columns.begin / STRIP * STRIP; j < b_columns.end; j += STRIP) {
-        const int whole = j >= b_columns.begin && j + STRIP <= b_columns.end;
-        for (int32_t i = a_columns.begin; i < a_columns.end; i += GROUP) {
-            const int32_t rows = min_i32(GROUP, a_columns.end - i);
-            real *to = c + (size_t)i * ldc;
-            if (whole) {
-                const weight_strip strip = strip_of_reals(b + j, PANEL);
+                   column_range b_columns, int32_t depth, int accumulate) {
+    for (int32_t i = a_columns.begin, rows; i < a_columns.end; i += rows) {
+        const int32_t left = a_columns.end - i;
+        const int32_t groups = (left + TILE_ROWS - 1) / TILE_ROWS;
+        rows = (left + groups - 1) / groups;
+        real *to = c + (size_t)i * ldc;
+        for (int32_t j = b_columns.begin / STRIP * STRIP; j < b_columns.end; j += STRIP) {
+            const weight_strip strip = strip_of_reals(b + j, PANEL);
+            if (j < b_columns.begin || j + STRIP > b_columns.end) {
+                outer_edge(to, ldc, a + i, rows, b, j, b_columns, depth, accumulate);
+            } else if (accumulate) {
                 tile_nx8(to + j, ldc, a + i, PANEL, &strip, rows, depth, 0);
             } else {
-                outer_edge(to, ldc, a + i, rows, b, j, b_columns, depth);
+                tile_nx8_fresh(to + j, ldc, a + i, PANEL, &strip, rows, depth);
             }
         }
     }

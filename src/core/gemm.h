@@ -31,10 +31,10 @@ typedef struct {
     int32_t end;
 } column_range;
 
-/* c += a^T b for two tiles of `depth` rows: c[i * ldc + j] += sum_k a[k][i] b[k][j] for i and j
- * in their ranges; nothing else of c is touched. */
+/* c (+)= a^T b for two tiles of `depth` rows: c[i * ldc + j] (+)= sum_k a[k][i] b[k][j] for i and
+ * j in their ranges; nothing else of c is touched. */
 void outer_product(real *c, size_t ldc, const real *a, column_range a_columns, const real *b,
-                   column_range b_columns, int32_t depth);
+                   column_range b_columns, int32_t depth, int accumulate);
 
 /* y [rows, columns] (+)= scale * tile, y's rows ld apart. */
 void write_tile(real *y, size_t ld, const real *tile, int32_t rows, int32_t columns, real scale,

@@ -109,7 +109,7 @@ gated_mlp_status linear_backward_weight(real *d_weight, const real *d_y, const r
                 const column_range inputs = {0, min_i32(PANEL, in - i)};
                 outer_product(d_weight + (size_t)o * (size_t)in + i, (size_t)in,
                               s.rows + (size_t)o * (size_t)n, outputs,
-                              s.tiles + (size_t)i * (size_t)n, inputs, n);
+                              s.tiles + (size_t)i * (size_t)n, inputs, n, 1);
             }
         }
     }

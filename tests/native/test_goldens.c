@@ -193,10 +193,10 @@ static void test_forward_and_backward(const golden *g) {
     const gated_mlp_status forward =
         gated_mlp_forward(y, x, &g->mlp, g->tokens, NULL, &record, scratch);
     free(scratch);
-    const gated_mlp_gradients gradients = {filled_reals(outer, 0), filled_reals(d_ff * d, 0),
-                                           filled_reals(d_ff, 0),  filled_reals(d_ff * d, 0),
-                                           filled_reals(d_ff, 0),  filled_reals(d * d_ff, 0),
-                                           filled_reals(d, 0),     filled_reals(d_ff, 0)};
+    const gated_mlp_gradients gradients = {
+        filled_reals(outer, 0),    filled_reals(d_ff * d, 0), filled_reals(d_ff, 0),
+        filled_reals(d_ff * d, 0), filled_reals(d_ff, 0),     filled_reals(d * d_ff, 0),
+        filled_reals(d, 0),        filled_reals(d_ff, 0),     .overwrite = 0};
     scratch = need(gated_mlp_backward_scratch_bytes(&g->mlp, g->tokens));
     const gated_mlp_status backward =
         gated_mlp_backward(&gradients, d_y, x, &g->mlp, g->tokens, NULL, &record, scratch);

@@ -1,6 +1,6 @@
 /* Every gradient against the reference, over odd shapes, held types, slices, holds, scales and both
- * ways of having the middle (from a record, computed again); that they accumulate, may be NULL, and
- * leave other units alone.
+ * ways of having the middle (from a record, computed again); that they accumulate or overwrite, may be
+ * NULL, and leave other units alone.
  */
 #include "scene.h"
 
@@ -45,7 +45,7 @@ static gated_mlp_gradients wanted(const gradient_pair *g, unsigned mask) {
     for (int i = 0; i < KINDS; i++) {
         p[i] = mask >> i & 1 ? g->ours[i] : NULL;
     }
-    return (gated_mlp_gradients){p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]};
+    return (gated_mlp_gradients){p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], 0};
 }
 
 static void backward(scene *s, const gated_mlp_gradients *g, int from_record) {
@@ -137,6 +137,45 @@ static void test_masks(void) {
     scene_free(&s);
 }
 
+/* Gradients that overwrite what is there are, to the bit, those that are added to zeros. */
+static void test_overwriting(int32_t tokens, int sliced, unsigned mask) {
+    scene s;
+    scene_start(&s, 45, 70, tokens, DTYPE_BF16, ACT_silu, sliced, 0);
+    gradient_pair over = start_gradients(&s.l, tokens), added = start_gradients(&s.l, tokens);
+    const int kinds = s.l.mlp.ffn_sub_norm.weight != NULL ? KINDS : KINDS - 1;
+    for (int i = 0; i < kinds; i++) {
+        const size_t bytes = (size_t)added.count[i] * sizeof(real);
+        if (mask >> i & 1) {
+            memset(added.ours[i], 0, bytes);
+        } else {
+            memcpy(added.ours[i], over.ours[i], bytes);
+        }
+    }
+    gated_mlp_gradients all = wanted(&added, mask);
+    backward(&s, &all, 0);
+    all = wanted(&over, mask);
+    all.overwrite = 1;
+    backward(&s, &all, 0);
+    for (int i = 0; i < kinds; i++) {
+        const size_t bytes = (size_t)over.count[i] * sizeof(real);
+        check(memcmp(over.ours[i], added.ours[i], bytes) == 0,
+              "%d tokens, units %d..%d, mask %x: %s", tokens, s.options.unit_begin,
+              s.options.unit_end, mask, NAMES[i]);
+    }
+    free_gradients(&over);
+    free_gradients(&added);
+    scene_free(&s);
+}
+
+static void test_all_overwriting(void) {
+    for (int sliced = 0; sliced < 2; sliced++) {
+        test_overwriting(0, sliced, ~0u);
+        test_overwriting(5, sliced, ~0u);
+        test_overwriting(5, sliced, 0x55);
+        test_overwriting(131, sliced, ~0u);
+    }
+}
+
 int main(void) {
     static const int32_t dtypes[] = {DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_REAL};
     for (int32_t size = 1; size <= 33; size++) {
@@ -151,6 +190,7 @@ int main(void) {
     test_scene("two row blocks", 40, 70, 131, DTYPE_BF16, 0, 1);
     test_scene("two summation blocks", 300, 290, 5, DTYPE_F32, 1, 1);
     test_masks();
+    test_all_overwriting();
     for (int32_t v = LIMITED; v < VARIANTS; v++) {
         scene_vary((variant)v);
         /* Of one unit alone the norm is all but constant: its gradient is what rounding of hidden leaves. */
@@ -160,6 +200,7 @@ int main(void) {
         }
         test_scene("variant of two row blocks", 40, 70, 131, DTYPE_BF16, 1, 1);
         test_masks();
+        test_all_overwriting();
     }
     scene_vary(NORMED);
     test_scene("quantised, normed", 40, 70, 5, DTYPE_Q8_0, 1, 0);
