@@ -6,7 +6,14 @@ import { isNarrow, onNarrowChange } from './narrow.js';
 
 /** Where what stands above a map goes, under the tile or under both maps. */
 const PLACES = /** @type {const} */ ({
-  'under-tile': ['#class-bar', '#class-counts', '#class-note', 'label.tau', '#tau-mark'],
+  'under-tile': [
+    '#tile-caption',
+    '#class-bar',
+    '#class-counts',
+    '#class-note',
+    'label.tau',
+    '#tau-mark',
+  ],
   'under-maps': [
     'label:has(#sort-select)',
     'label:has(#colour-select)',

@@ -71,7 +71,7 @@ test('the tile is 48 x 32, a tap pins, and the strip beside it takes a finger', 
 test('the map begins on the first screen, above the controls, in the document as on the screen', async () => {
   const { tab } = await opened(PHONE);
   const tops = await tab.evaluate(() => {
-    const ids = ['token-strip', 'tab-token', 'tile', 'class-counts', 'tau-slider', 'sort-select'];
+    const ids = ['token-strip', 'tab-token', 'tile', 'tile-caption', 'tau-slider', 'sort-select'];
     const nodes = ids.map((id) => /** @type {HTMLElement} */ (document.getElementById(id)));
     const inOrder = nodes.every(
       (node, i) =>
@@ -115,6 +115,17 @@ for (const [name, options] of Object.entries({ '390 x 844': PHONE, '320 x 640': 
     await tab.context().close();
   });
 }
+
+test('gates are in view above the sheet on a small phone', async () => {
+  const { tab } = await opened({ viewport: { width: 360, height: 640 }, hasTouch: true });
+  await eventually(async () => {
+    const [tile, sheet] = await tab.evaluate(() =>
+      ['tile', 'inspector'].map((id) => document.getElementById(id)?.getBoundingClientRect().top),
+    );
+    assert.ok(Number(tile) + 50 < Number(sheet), `${tile}, ${sheet}`);
+  });
+  await tab.context().close();
+});
 
 test('the strip is one tab stop, and its arrow keys walk in the order of the map', async () => {
   const { tab } = await opened(PHONE, '#v=1&l=24&p=chat&t=41&u=0&sort=index');
