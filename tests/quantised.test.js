@@ -84,30 +84,33 @@ async function held({ d, dFf, act, parameters }, dtype) {
   return mlp;
 }
 
+/** A token alone and among others: by so much differ results at most where the weights' codes are rounded for many. */
+const COMPANY = 0.01;
+
 for (const dtype of DTYPES) {
-  for (const [d, dFf] of [
-    [576, 1536],
-    [2048, 8192],
+  for (const [d, dFf, tokens] of [
+    [576, 1536, 5],
+    [2048, 8192, 5],
+    [576, 1536, 45],
   ]) {
-    test(`${dtype}, ${d} x ${dFf}: normal weights keep the error bounds`, async (t) => {
+    test(`${dtype}, ${d} x ${dFf}, ${tokens} tokens: normal weights keep the error bounds`, async (t) => {
       const given = gaussianMLP(d, dFf);
       const mlp = await held(given, dtype);
       t.after(() => mlp.dispose());
-      const x = Float32Array.from({ length: 5 * d }, normals(7));
+      const x = Float32Array.from({ length: tokens * d }, normals(7));
       const y = mlp.forward(x);
       const errors = [given, asHeld(mlp)].map((m) => errorOf(y, referenceForward(m, x).y));
       t.diagnostic(
         `error from weights given ${errors[0].toPrecision(3)}, held ${errors[1].toPrecision(3)}`,
       );
       for (const [i, bound] of BOUNDS[dtype].entries()) assert.ok(errors[i] <= bound);
-      for (let token = 0; token < 5; token++) {
-        const alone = mlp.forward(x.subarray(token * d, (token + 1) * d));
-        assert.deepEqual(
-          alone,
-          y.slice(token * d, (token + 1) * d),
-          'a token alone has the same bits',
-        );
+      const alone = new Float32Array(y.length);
+      for (let at = 0; at < x.length; at += d) {
+        mlp.forward(x.subarray(at, at + d), { out: alone.subarray(at, at + d) });
       }
+      const apart = errorOf(y, alone);
+      t.diagnostic(`a token alone differs by ${apart.toPrecision(3)}`);
+      assert.ok(apart <= (tokens < 32 ? 0 : COMPANY));
     });
   }
 }

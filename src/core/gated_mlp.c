@@ -8,8 +8,9 @@
  */
 #include "units.h"
 
-/* A row block's stages, in order; the first only where gates come first. */
-typedef enum { STAGE_GATES, STAGE_HIDDEN, STAGE_DOWN } stage_kind;
+/* A row block's stages, in order. The first has steps only where gates come first, the third only where
+ * hidden values are codes in runs. */
+typedef enum { STAGE_GATES, STAGE_HIDDEN, STAGE_RUNS, STAGE_DOWN, STAGES } stage_kind;
 
 /* What a thread has made of a row block's x for itself: the block's first token, or -1. */
 typedef struct {
@@ -144,23 +145,43 @@ static void forward_down(real *y, const row_block *hidden, const mlp_call *call,
                o->scale, o->accumulate);
 }
 
-static int32_t stages_per_block(const gated_mlp_job *job) {
-    return gates_come_first(job->call.mlp, job->tokens) ? 3 : 2;
+static stage_kind kind_of(int32_t stage) {
+    return (stage_kind)(stage % STAGES);
 }
 
-static stage_kind kind_of(const gated_mlp_job *job, int32_t stage) {
-    const int32_t count = stages_per_block(job);
-    return (stage_kind)(STAGE_DOWN + 1 - count + stage % count);
+static int32_t first_token(int32_t stage) {
+    return stage / STAGES * ROW_BLOCK;
 }
 
-/* The panels that are a stage's steps. A sparse gate depends on all others, outside the slice too. */
-static column_range panels_of(const mlp_call *call, stage_kind kind) {
-    const gated_mlp *m = call->mlp;
-    if (kind == STAGE_DOWN) {
-        return (column_range){0, panel_count(m->d)};
+static row_block hidden_of(const gated_mlp_job *job, int32_t stage, real *room) {
+    const gated_mlp *m = job->call.mlp;
+    const int32_t rows = min_i32(ROW_BLOCK, job->tokens - first_token(stage));
+    return row_block_in(room, rows, panel_count(m->d_ff) * PANEL, m->down_proj.dtype);
+}
+
+/* Those of a stage's steps. A sparse gate depends on all others, outside the slice too. */
+static column_range panels_of(const gated_mlp_job *job, int32_t stage) {
+    const gated_mlp *m = job->call.mlp;
+    const gated_mlp_options *o = &job->call.options;
+    switch (kind_of(stage)) {
+    case STAGE_GATES:
+        if (!gates_come_first(m, job->tokens)) {
+            return (column_range){0, 0};
+        }
+        return m->sparse ? (column_range){0, panel_count(m->d_ff)} : panels_at_work(&job->call);
+    case STAGE_HIDDEN: return panels_at_work(&job->call);
+    case STAGE_RUNS:
+        if (hidden_of(job, stage, NULL).run == 0 || o->unit_begin == o->unit_end) {
+            return (column_range){0, 0};
+        }
+        return (column_range){o->unit_begin / PANEL, panel_count(o->unit_end)};
+    default: return (column_range){0, panel_count(m->d)};
     }
-    return kind == STAGE_GATES && m->sparse ? (column_range){0, panel_count(m->d_ff)}
-                                            : panels_at_work(call);
+}
+
+/* A panel of hidden units is a block of down's inputs. */
+static int32_t panels_per_step(int32_t stage) {
+    return kind_of(stage) == STAGE_RUNS ? RUN_BLOCKS : 1;
 }
 
 /* A row block as this thread sees it; its x is put in order when the thread first comes to it. */
@@ -179,17 +200,21 @@ static void forward_step(const gated_mlp_job *job, int32_t stage, int32_t step,
                          const forward_scratch *s) {
     const mlp_call *call = &job->call;
     const gated_mlp *m = call->mlp;
-    const stage_kind kind = kind_of(job, stage);
-    const int32_t panel = panels_of(call, kind).begin + step;
-    const int32_t token = stage / stages_per_block(job) * ROW_BLOCK;
-    const int32_t rows = min_i32(ROW_BLOCK, job->tokens - token);
-    const row_block hidden =
-        row_block_in(s->hidden, rows, panel_count(m->d_ff) * PANEL, m->down_proj.dtype);
+    const stage_kind kind = kind_of(stage);
+    const column_range panels = panels_of(job, stage);
+    const int32_t panel = panels.begin + step * panels_per_step(stage);
+    const int32_t token = first_token(stage);
+    const row_block hidden = hidden_of(job, stage, s->hidden);
+    if (kind == STAGE_RUNS) {
+        pack_run(s->hidden, &hidden, panel * PANEL,
+                 min_i32(panel + RUN_BLOCKS, panels.end) * PANEL);
+        return;
+    }
     if (kind == STAGE_DOWN) {
         forward_down(job->y + (size_t)token * (size_t)m->d, &hidden, call, panel, s);
         return;
     }
-    const token_block block = token_block_at(job, token, rows, s);
+    const token_block block = token_block_at(job, token, hidden.rows, s);
     if (kind == STAGE_GATES) {
         units_project_gates(call, &block, (column_range){panel, panel + 1}, s->strip);
         return;
@@ -215,7 +240,7 @@ gated_mlp_status gated_mlp_job_begin(gated_mlp_job *job, real *y, const real *x,
         return GATED_MLP_ERR_OVERFLOW;
     }
     const int32_t blocks = tokens / ROW_BLOCK + (tokens % ROW_BLOCK != 0);
-    job->stages = blocks * stages_per_block(job);
+    job->stages = blocks * STAGES;
     for (int32_t thread = 0; blocks > 0 && thread < threads; thread++) {
         *lay_out(m, tokens, thread, scratch).state = (thread_state){.packed = -1, .measured = -1};
     }
@@ -223,8 +248,9 @@ gated_mlp_status gated_mlp_job_begin(gated_mlp_job *job, real *y, const real *x,
 }
 
 int32_t gated_mlp_job_steps(const gated_mlp_job *job, int32_t stage) {
-    const column_range panels = panels_of(&job->call, kind_of(job, stage));
-    return panels.end - panels.begin;
+    const column_range panels = panels_of(job, stage);
+    const int32_t each = panels_per_step(stage);
+    return (panels.end - panels.begin + each - 1) / each;
 }
 
 int32_t gated_mlp_job_shares(const gated_mlp_job *job) {

@@ -122,7 +122,7 @@ static void multiply_units(real *tile, real scale, int32_t rows, const backward_
 static void find_down_input_gradient(const mlp_call *call, const token_block *block, int32_t panel,
                                      const backward_scratch *s) {
     const gated_mlp *m = call->mlp;
-    const row_block d_y = {s->d_y_groups, block->x.rows, m->d, group_rows(block->x.rows), 0, 0};
+    const row_block d_y = grouped_values(s->d_y_groups, block->x.rows, m->d);
     panel_product_transposed(s->d_hidden, &d_y, &m->down_proj, panel, 0, m->d, 0, s->strip);
     units_clear_outside(s->d_hidden, units_in_slice(call, panel), block->x.rows);
 }
@@ -284,8 +284,8 @@ static void add_input_gradient(real *d_x, const mlp_call *call, int32_t rows,
     const column_range units = units_at_work(call);
     const int32_t begin = units.begin, end = units.end;
     const int32_t depth = panel_count(m->d_ff) * PANEL;
-    const row_block d_gate = {s->d_gate_groups, rows, depth, group_rows(rows), 0, 0};
-    const row_block d_up = {s->d_up_groups, rows, depth, group_rows(rows), 0, 0};
+    const row_block d_gate = grouped_values(s->d_gate_groups, rows, depth);
+    const row_block d_up = grouped_values(s->d_up_groups, rows, depth);
     const int32_t gate_begin = m->sparse ? 0 : begin, gate_end = m->sparse ? m->d_ff : end;
     for (int32_t p = 0; begin < end && p < panel_count(m->d); p++) {
         panel_product_transposed(s->act, &d_gate, &m->gate_proj, p, gate_begin, gate_end, 0,

@@ -2,7 +2,7 @@
  *
  * Every path adds up the products of one output in the same order: blocks of K_BLOCK terms, each
  * from zero, then the blocks (block-quantised weights: quant_gemm.h); so a row's result does not
- * depend on how many rows there are.
+ * depend on how many rows there are, but for many rows against quantised weights (quant_runs.h).
  *
  * A product's result is a tile [rows][PANEL], which stays in L1 for whatever comes next. Private to
  * the kernels.

@@ -81,7 +81,7 @@ gated_mlp_status linear_backward_input(real *d_x, const real *d_y, const linear 
     const linear_scratch s = lay_out(out, in, tokens, scratch);
     for (int32_t t = 0; t < tokens; t += ROW_BLOCK) {
         const int32_t n = min_i32(ROW_BLOCK, tokens - t);
-        const row_block rows = {s.rows, n, out, group_rows(n), 0, 0};
+        const row_block rows = grouped_values(s.rows, n, out);
         pack_rows(s.rows, rows.group, out, d_y + (size_t)t * (size_t)out, (size_t)out, n, out);
         for (int32_t p = 0; p < panel_count(in); p++) {
             panel_product_transposed(s.tile, &rows, l, p, 0, out, 0, s.strip);

@@ -8,7 +8,9 @@
  *
  * Against block-quantised weights A is quantised too, to 16 bits in blocks of the same 32 columns:
  * a pair of codes takes the place of a value, and each row has a scale and a sum per block; to bytes
- * where the weights are in quads (quads.h). A row's codes do not depend on other rows. In double nothing of this is done: weights are expanded.
+ * where the weights are in quads (quads.h). A row's codes do not depend on other rows, but of RUN_ROWS
+ * rows and more a run of blocks has one step (quant_runs.h). In double nothing of this is done: weights are
+ * expanded.
  */
 #ifndef GATED_MLP_PACK_H
 #define GATED_MLP_PACK_H
@@ -19,8 +21,10 @@
 /* Words of codes that a row has per block against weights in quads (quads.h). */
 #define QUAD_CODES 12
 
-#define GEMV_ROWS 3
-#define GROUP     4 /* rows of codes */
+#define GEMV_ROWS  3
+#define GROUP      4  /* rows of codes */
+#define RUN_ROWS   32 /* from so many on codes are in runs, against weights that are no quads */
+#define RUN_BLOCKS 8
 #ifdef FUSED_MADD
 #define TILE_ROWS 6
 #else
@@ -37,6 +41,7 @@ typedef struct {
     int32_t group;  /* rows side by side, 1: none */
     int32_t blocks; /* per row; 0 where data are values */
     int32_t kind;   /* of the codes (store.h) */
+    int32_t run;    /* blocks whose codes have a step in common; 0: each its own */
 } row_block;
 
 /* Rows up to the end of the last group of codes. */
@@ -50,6 +55,11 @@ INLINE int32_t group_rows(int32_t rows) {
     const int32_t groups = (rows + TILE_ROWS - 1) / TILE_ROWS;
     const int32_t even = (rows + groups - 1) / groups;
     return rows % even == 2 ? TILE_ROWS : even;
+}
+
+/* A whose values have been packed in groups. */
+INLINE row_block grouped_values(const real *data, int32_t rows, int32_t depth) {
+    return (row_block){.data = data, .rows = rows, .depth = depth, .group = group_rows(rows)};
 }
 
 /* Rows that a packed A has room for: whole groups of either kind. */
@@ -91,6 +101,10 @@ row_block row_block_in(real *room, int32_t rows, int32_t columns, int32_t dtype)
  * of PANEL. What is missing from the last block of codes becomes 0. */
 void pack_columns(real *room, const row_block *a, int32_t column, const real *src, size_t ld,
                   int32_t columns);
+
+/* Where A's codes are in runs, what is left to do for the one of columns [column, end) when all of it is
+ * packed. Runs are counted from the first column of the product to come. */
+void pack_run(real *room, const row_block *a, int32_t column, int32_t end);
 
 /* src [rows, columns] as A of a forward product: itself where few rows of values are wanted, else
  * packed into room. */

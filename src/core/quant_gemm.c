@@ -8,13 +8,11 @@
 #ifndef GATED_MLP_FLOAT64
 
 #include "quads.h"
+#include "quant_runs.h"
 
-#define CODE_MAX 32767.0f
 /* The codes of a block are scaled to add up to no more than this in magnitude, before they are
  * rounded: then 256 times a block's product with Q8_0's codes, and another product, fit in 32 bits. */
 #define CODES_TOTAL 65503.0f
-/* From so many rows on Q8_0 is quicker when a strip is first widened to 16 bits for all of them. */
-#define ROWS_TO_EXPAND_FOR 32
 
 /* What a unit of the codes of values [BLOCK] stands for; not finite where a value is not. */
 static real code_step(const real *values) {
@@ -159,42 +157,27 @@ static void gemv(real *tile, const row_block *a, int32_t r, const linear *l, int
     }
 }
 
-/* Codes of a strip in one block, widened to 16 bits; its first vector of each pair is `vector`. */
-INLINE void expand_strip_codes(const int32_t dtype, const int32_t vector, real *to,
-                               const unsigned char *codes) {
+/* Q4_1's codes of a strip in one block, widened to 16 bits; its first vector of each pair is `vector`. */
+INLINE void expand_strip_codes(const int32_t vector, real *to, const unsigned char *codes) {
     DO_NOT_UNROLL
-    for (int32_t p = 0; p < PAIRS; p++, to += STRIP) {
+    for (int32_t p = 0; p < PAIRS; p++, to += STRIP, codes += PANEL) {
         for (int32_t j = 0; j < STRIP_VECTORS; j++) {
-            v_store(to + j * LANES, (vreal)expand_codes(codes, dtype, p, vector + j));
+            v_store(to + j * LANES, (vreal)expand_codes(codes, DTYPE_Q4_1, 0, vector + j));
         }
     }
 }
 
-/* One block of strip s: codes, scales, minima. Of Q4_1, strips 2 n and 2 n + 1 lie together. */
-static void expand_block(real *to, const unsigned char *block, int32_t dtype, int32_t s) {
-    const unsigned char *codes = block + codes_offset(dtype);
-    if (dtype == DTYPE_Q8_0) {
-        expand_strip_codes(DTYPE_Q8_0, 0, to, codes + s * STRIP * 2);
-    } else if (s % 2 == 0) {
-        expand_strip_codes(DTYPE_Q4_1, 0, to, codes + s / 2 * 16);
+/* Q4_1's block of strip s: codes, scales, minima. Strips 2 n and 2 n + 1 lie together. */
+static void expand_block(real *to, const unsigned char *block, int32_t s) {
+    const unsigned char *codes = block + codes_offset(DTYPE_Q4_1) + s / 2 * 16;
+    if (s % 2 == 0) {
+        expand_strip_codes(0, to, codes);
     } else {
-        expand_strip_codes(DTYPE_Q4_1, STRIP_VECTORS, to, codes + s / 2 * 16);
+        expand_strip_codes(STRIP_VECTORS, to, codes);
     }
-    const strip_row scales = expand_scales(block, s);
+    const strip_row scales = expand_scales(block, s), minima = expand_minima(block, s);
     memcpy(to + PAIRS * STRIP, &scales, sizeof scales);
-    if (dtype == DTYPE_Q4_1) {
-        const strip_row minima = expand_minima(block, s);
-        memcpy(to + (PAIRS + 1) * STRIP, &minima, sizeof minima);
-    }
-}
-
-INLINE void add_pair(tile_products *products, const vcodes *weights, const real *pairs) {
-    for (int32_t i = 0; i < GROUP; i++) {
-        const vcodes x = v_splat_pair(pairs + i);
-        for (int32_t j = 0; j < STRIP_VECTORS; j++) {
-            products->sum[i][j] += v_dot_pairs(weights[j], x);
-        }
-    }
+    memcpy(to + (PAIRS + 1) * STRIP, &minima, sizeof minima);
 }
 
 /* c [GROUP][PANEL] += a group of rows times strip s of `blocks` blocks, straight from the store. */
@@ -208,8 +191,7 @@ NOINLINE void tile_q8_0(real *c, const row_block *a, int32_t r, int32_t b0,
         DO_NOT_UNROLL
         for (int32_t p = 0; p < PAIRS; p++, pairs += GROUP, codes += PANEL * 2) {
             const vcodes both = v_load_codes(codes);
-            const vcodes weights[STRIP_VECTORS] = {both, both << 8};
-            add_pair(&products, weights, pairs);
+            add_pairs(&products, both, both << 8, pairs);
         }
         for (int32_t i = 0; i < GROUP; i++) {
             products.sum[i][1] >>= 8;
@@ -226,9 +208,9 @@ NOINLINE void tile_q8_0(real *c, const row_block *a, int32_t r, int32_t b0,
     }
 }
 
-/* The same for a strip of either type that has been expanded. */
-NOINLINE void tile_expanded(real *c, const row_block *a, int32_t r, int32_t b0, const real *strip,
-                            int32_t blocks, int has_minima) {
+/* The same for a strip of Q4_1 that has been expanded. */
+NOINLINE void tile_q4_1(real *c, const row_block *a, int32_t r, int32_t b0, const real *strip,
+                        int32_t blocks) {
     const real *pairs = a->data + (size_t)r * (size_t)a->depth + (size_t)(b0 * PAIRS * GROUP);
     const real *scales = a->data + scale_offset(a, r, b0);
     const real *sums = a->data + sum_offset(a, r, b0);
@@ -236,9 +218,7 @@ NOINLINE void tile_expanded(real *c, const row_block *a, int32_t r, int32_t b0, 
         tile_products products = {0};
         DO_NOT_UNROLL
         for (int32_t p = 0; p < PAIRS; p++, pairs += GROUP, strip += STRIP) {
-            const vcodes weights[STRIP_VECTORS] = {(vcodes)v_load(strip),
-                                                   (vcodes)v_load(strip + LANES)};
-            add_pair(&products, weights, pairs);
+            add_pairs(&products, v_load_codes(strip), v_load_codes(strip + LANES), pairs);
         }
         const vreal weight_scales[STRIP_VECTORS] = {v_load(strip), v_load(strip + LANES)};
         for (int32_t i = 0; i < GROUP; i++) {
@@ -248,7 +228,7 @@ NOINLINE void tile_expanded(real *c, const row_block *a, int32_t r, int32_t b0, 
                 v_store(to, add_block(v_load(to), products.sum[i][j], weight_scales[j], scale));
             }
         }
-        for (int32_t i = 0; has_minima && i < GROUP; i++) {
+        for (int32_t i = 0; i < GROUP; i++) {
             for (int32_t j = 0; j < STRIP_VECTORS; j++) {
                 real *to = c + i * PANEL + j * LANES;
                 const vreal minimum = v_load(strip + STRIP + j * LANES);
@@ -262,21 +242,19 @@ NOINLINE void tile_expanded(real *c, const row_block *a, int32_t r, int32_t b0, 
 /* The first `rows` rows, whole groups of which the last may have none for some. */
 static void tiles(real *tile, const row_block *a, int32_t rows, const linear *l, int32_t panel,
                   int32_t b0, int32_t b1, real *strip) {
-    const int expands = l->dtype == DTYPE_Q4_1 || rows >= ROWS_TO_EXPAND_FOR;
     const int32_t strips = strips_in(l->out_features, panel);
-    const int32_t together = expands ? STRIP_BLOCKS : STORE_BLOCKS;
+    const int32_t together = l->dtype == DTYPE_Q4_1 ? STRIP_BLOCKS : STORE_BLOCKS;
     for (int32_t b = b0; b < b1; b += together) {
         const int32_t blocks = min_i32(together, b1 - b);
         const unsigned char *first = panel_block(l, panel, b);
         for (int32_t s = 0; s < strips; s++) {
-            for (int32_t i = 0; expands && i < blocks; i++) {
-                expand_block(strip + i * STRIP_BLOCK_REALS, panel_block(l, panel, b + i), l->dtype,
-                             s);
+            for (int32_t i = 0; l->dtype == DTYPE_Q4_1 && i < blocks; i++) {
+                expand_block(strip + i * STRIP_BLOCK_REALS, panel_block(l, panel, b + i), s);
             }
             for (int32_t r = 0; r < rows; r += GROUP) {
                 real *c = tile + r * PANEL + s * STRIP;
-                if (expands) {
-                    tile_expanded(c, a, r, b, strip, blocks, l->dtype == DTYPE_Q4_1);
+                if (l->dtype == DTYPE_Q4_1) {
+                    tile_q4_1(c, a, r, b, strip, blocks);
                 } else {
                     tile_q8_0(c, a, r, b, first, s, blocks);
                 }
@@ -288,10 +266,14 @@ static void tiles(real *tile, const row_block *a, int32_t rows, const linear *l,
 void quant_panel_product(real *tile, const row_block *a, const linear *l, int32_t panel, int32_t k0,
                          int32_t k1, real *strip) {
     const int32_t b0 = k0 / BLOCK, b1 = block_count(k1);
+    memset(tile, 0, (size_t)(padded_rows(a->rows) * PANEL) * sizeof(real));
+    if (a->run > 0) {
+        runs_panel_product(tile, a, l, panel, b0, b1, strip);
+        return;
+    }
     /* A row that would have a group for itself is cheaper without the tile. */
     const int32_t alone = a->group == 1 ? a->rows : a->rows % GROUP == 1;
     const int32_t grouped = a->rows - alone;
-    memset(tile, 0, (size_t)(padded_rows(a->rows) * PANEL) * sizeof(real));
     if (in_quads(l->dtype)) {
         quads_panel_product(tile, a, grouped, l, panel, b0, b1, strip);
         return;

@@ -2,8 +2,8 @@
  * build's forward path. See quant.h for the weights, pack.h for the rows.
  *
  * The products of a block of 32 are added up exactly in 32 bits and scaled once, then blocks are
- * added up in order: few rows or many give the same bits. Called by pack.c and gemm.c; private to
- * the kernels.
+ * added up in order: how few rows there are makes no difference to the bits. Many have a way of their own
+ * (quant_runs.h). Called by pack.c and gemm.c; private to the kernels.
  */
 #ifndef GATED_MLP_QUANT_GEMM_H
 #define GATED_MLP_QUANT_GEMM_H
@@ -12,7 +12,7 @@
 
 /* Blocks of pairs that are gone through at a time. STRIP_BLOCKS of a strip that is expanded: codes, 8 scales,
  * 8 minima of each, which stay in L1 beside a group's rows. Quads take more room (quads.h). STORE_BLOCKS of a
- * panel straight from the store: its first strip fetches the lines of all, in runs as long as L2 allows. */
+ * panel straight from the store: its first strip fetches the lines of all, as many in a row as L2 has room for. */
 #define STRIP_BLOCKS      24
 #define STORE_BLOCKS      64
 #define STRIP_BLOCK_REALS ((PAIRS + 2) * STRIP)
@@ -22,6 +22,7 @@ _Static_assert(STRIP_BLOCKS *STRIP_BLOCK_REALS <= QUANT_STRIP_REALS, "a strip fi
 #ifndef GATED_MLP_FLOAT64
 
 #define SMALLEST_STEP 0x1p-126f
+#define CODE_MAX      32767.0f
 /* Added to a number of magnitude under 2^22, it rounds it to nearest and leaves it, as an integer,
  * in the lowest bits. */
 #define TO_INTEGER 0x1.8p23f
@@ -46,10 +47,22 @@ typedef struct {
     vmask sum[GROUP][STRIP_VECTORS];
 } tile_products;
 
+/* products += a pair of inputs of a strip's outputs, first four and second, times that of each row. */
+INLINE void add_pairs(tile_products *products, vcodes first, vcodes second, const real *pairs) {
+    for (int32_t i = 0; i < GROUP; i++) {
+        const vcodes x = v_splat_pair(pairs + i);
+        products->sum[i][0] += v_dot_pairs(first, x);
+        products->sum[i][1] += v_dot_pairs(second, x);
+    }
+}
+
 /* Fills blocks of A from `block` on with src [rows, columns], rows ld apart: codes and
  * a scale for each row. A value that is not finite makes its block's scale NaN. */
 void pack_codes(real *room, const row_block *a, int32_t block, const real *src, size_t ld,
                 int32_t columns);
+
+/* The codes of blocks b0 to b1, a run, get a step in common for each row: the scale of each block. */
+void align_codes(real *room, const row_block *a, int32_t b0, int32_t b1);
 
 /* tile [rows][PANEL] = A[:, k0..k1) weight[panel's outputs, k0..k1)^T; A is 0 in the rest of the
  * blocks at the ends. tile and A have room for whole groups; strip is of QUANT_STRIP_REALS. */

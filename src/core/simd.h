@@ -160,6 +160,20 @@ INLINE vmask v_dot_pairs(vcodes a, vcodes b) {
 #endif
 }
 
+/* a b / 2^15, rounded to nearest; no two are both -2^15 */
+INLINE vcodes v_scale_codes(vcodes a, vcodes b) {
+#if defined(__wasm_relaxed_simd__)
+    return __builtin_wasm_relaxed_q15mulr_s_i16x8(a, b);
+#elif defined(__wasm_simd128__)
+    return __builtin_wasm_q15mulr_sat_s_i16x8(a, b);
+#else
+    const vmask even = ((vmask)((vbits)a << 16) >> 16) * ((vmask)((vbits)b << 16) >> 16);
+    const vmask odd = ((vmask)a >> 16) * ((vmask)b >> 16);
+    return (vcodes)(((vbits)((even + 0x4000) >> 15) & 0xffff) | (vbits)((odd + 0x4000) >> 15)
+                                                                    << 16);
+#endif
+}
+
 /* The pair of codes at p, four times. */
 INLINE vcodes v_splat_pair(const void *p) {
     int32_t pair;

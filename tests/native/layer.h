@@ -20,8 +20,8 @@ int32_t quantised_as(int32_t dtype);
 
 /* What rounding may do, of a tensor's largest magnitude; the sizes in the tests keep it well below.
  * Forward products with block-quantised weights round their input in float: to 16 bits, or in the
- * layout of quads to about 11. */
-double tolerance_of(int32_t dtype);
+ * layout of quads to about 11. Of many tokens codes of weights are rounded once more, to 12 bits. */
+double tolerance_of(int32_t dtype, int32_t tokens);
 
 layer layer_create(int32_t d, int32_t d_ff, int32_t dtype, int with_bias, int32_t activation);
 /* Gives it a norm before down, with random weights. */

@@ -94,7 +94,7 @@ static void test_scene(const char *title, int32_t d, int32_t d_ff, int32_t token
             expected_backward(&s, &g);
             int which = 0;
             const double worst = compare(&g, &which);
-            check(worst <= tolerance_of(dtype),
+            check(worst <= tolerance_of(dtype, tokens),
                   "%s: d %d, d_ff %d, %d tokens, dtype %d, activation %d, units %d..%d, %s: %.2g "
                   "(%s)",
                   title, d, d_ff, tokens, dtype, activation, s.options.unit_begin,

@@ -33,7 +33,7 @@ static void finish(problem *p) {
 static void verdict(const problem *p, const char *what, gated_mlp_status status, const real *ours,
                     const double *expected, const double *before, int64_t n) {
     const double apart = distance(ours, expected, before, n);
-    const double allowed = tolerance_of(p->l.mlp.gate_proj.dtype);
+    const double allowed = tolerance_of(p->l.mlp.gate_proj.dtype, p->tokens);
     check(status == GATED_MLP_OK && apart <= allowed, "%s: %d tokens, %d -> %d, dtype %d: %.2g",
           what, p->tokens, p->in, p->out, p->l.mlp.gate_proj.dtype, apart);
 }
