@@ -311,8 +311,8 @@ export const OTHER_FAULTS = [
   {
     name: 'the second block of 256 terms replaces the first',
     file: 'src/core/gemm.c',
-    find: 'zero ? sum[i][j] : v_load(row + j * LANES) + sum[i][j]',
-    replace: 'zero ? sum[i][j] : 0 * v_load(row + j * LANES) + sum[i][j]',
+    find: 'fresh ? sum[i][j] : v_load(row + j * LANES) + sum[i][j]',
+    replace: 'fresh ? sum[i][j] : 0 * v_load(row + j * LANES) + sum[i][j]',
     test: 'reference.test.js',
     title: "d 257, dFf 34, 6 tokens, relu, biases: output and gradients are the reference's",
   },
