@@ -446,19 +446,19 @@ export const text = {
       {
         title: 'A gate that opens for capital cities',
         words: [
-          'The model has just written \u201cThe capital of France is\u201d. Of the 1536 gates in this layer, unit 1005 matters most. Its bars, one a token, show that it leaks nearly everywhere, and opens where a capital is the subject.',
+          'The model has just written \u201cThe capital of France is\u201d. Of the 1536 gates in this layer, unit 1005 matters most. Its bars, one a token, show that it leaks at most of them, and opens widest where a capital is the subject.',
         ],
       },
       {
         title: 'Close it',
         words: [
-          'Now that one gate is held shut. The layer\u2019s output turns away, and in a recorded run of the whole model \u201c Paris\u201d falls from 95\u202f% to 32\u202f%: the likeliest next word becomes \u201c France\u201d. The model has not forgotten France; it has lost that it was about to name a capital.',
+          'Now that one gate is held shut. The layer\u2019s output turns away, and in a recorded run of the whole model \u201c\u00a0Paris\u201d falls from 95\u202f% to 32\u202f%: the likeliest next word becomes \u201c\u00a0France\u201d. The model has not forgotten France; it has lost that it was about to name a capital.',
         ],
       },
       {
         title: 'Negative is not closed',
         words: [
-          'Layer 5, reading code. Three quarters of its gates are negative, the blue ones. It is tempting to call them closed. But SiLU dips below zero before it fades, so each lets a little through, with its sign turned. Here they are all closed for real, and this is how far the output moves:',
+          'Layer 5, reading code. Three quarters of the gates here are negative, nearly all of them blue. It is tempting to call them closed. But SiLU dips below zero before it fades, so each lets a little through, with its sign turned. Here they are all closed for real, and this is how far the output moves:',
         ],
       },
       {
@@ -476,7 +476,7 @@ export const text = {
       {
         title: 'One gate as wide as a barn door',
         words: [
-          'Layer 11, first token, whatever it is: g is 44 and u is 64, and their product makes most of an output that is hundreds of times longer than at any other token. Models use this token as a place to rest attention. At all other tokens the same gate is the one truly shut gate of the layer. Now look around by yourself.',
+          'Layer 11, first token: g is 44 and u is 64, and their product makes most of an output that is hundreds of times longer than at any other token. So it is whatever the first token says: models use it as a place to rest attention. At all other tokens the same gate is shut, the only one of the layer that is at each of them. Now look around by yourself.',
         ],
       },
     ],
