@@ -42,6 +42,16 @@ for (const golden of cases) {
     assert.deepEqual(mlp.backward(trace, gy), mlp.backward(x, gy));
   });
 
+  test(`${golden.case}: arrays of an earlier backward are written again, with the same bits`, async (t) => {
+    const { mlp, tensors } = await loadGolden(golden);
+    t.after(() => mlp.dispose());
+    const [x, gy] = [values(tensors, 'x'), values(tensors, 'gy')];
+    const out = mlp.backward(x, x);
+    const again = mlp.backward(x, gy, { out });
+    assert.deepEqual(again, mlp.backward(x, gy));
+    for (const name of names) assert.equal(again[name], out[name]);
+  });
+
   test(`${golden.case}: the float64 build gives Hugging Face's float64 values`, async (t) => {
     const { mlp, tensors } = await loadGolden(golden, float64);
     t.after(() => mlp.dispose());

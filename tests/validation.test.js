@@ -178,6 +178,11 @@ for (const [what, make, code, message] of ARRAYS) {
   refuses(`${what} as gradOutput is refused`, code, message, () =>
     mlp.backward(good, wrong(make())),
   );
+  refuses(`${what} in out of backward is refused`, code, message, () =>
+    mlp.backward(good, good, {
+      out: { ...mlp.backward(good, good), 'up_proj.weight': wrong(make()) },
+    }),
+  );
   refuses(`${what} as gradOutput of a trace is refused`, code, message, () => {
     const trace = mlp.trace(good);
     try {

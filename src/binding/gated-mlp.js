@@ -298,9 +298,11 @@ export class GatedMLP {
    * @param {object} [options]
    * @param {[number, number]} [options.units] a slice of the hidden width; rows and columns of other units stay 0, but
    *   for those of a sparse gate, and of gate and up before a norm
-   * @returns {Record<string, RealArray>} fresh arrays: x, 'gate_proj.weight', ...
+   * @param {Record<string, RealArray>} [options.out] arrays to be written again, as an earlier call gave them: a tenth of the time
+   *   and more goes into new ones
+   * @returns {Record<string, RealArray>} x, 'gate_proj.weight', ...: fresh arrays, or those of `out`
    */
-  backward(x, gradOutput, { units } = {}) {
+  backward(x, gradOutput, { units, out } = {}) {
     const wasm = this.#alive();
     const trace = x instanceof GateTrace ? x : null;
     if (trace && trace.mlp !== this) throw shapeError('x: the trace was made by another GatedMLP');
@@ -309,7 +311,7 @@ export class GatedMLP {
     realsOfLength(gradOutput, 'gradOutput', wasm, n);
     const { begin, end } = sliceOf(units, this.dFf);
     const layout = trace && layoutOf(trace);
-    const gradients = layGradients(wasm, this.#shapes(), n);
+    const gradients = layGradients(wasm, this.#shapes(), n, out);
     try {
       const width = wasm.realBytes;
       const dyAt = wasm.io(2 * n * width);

@@ -1,8 +1,10 @@
 // Layouts of what passes through wasm memory in one block, and what fills them: a trace, and the gradients of every parameter.
 // The structs they fill are gated_mlp_record, gated_mlp_hold and gated_mlp_gradients of src/core/gated_mlp.h.
 
+import { realsOfLength } from './arrays.js';
 import { LINEARS } from './weights.js';
 
+/** @typedef {import('./arrays.js').RealArray} RealArray */
 /** @typedef {import('./wasm.js').Wasm} Wasm */
 
 /** @param {number[]} shape */
@@ -86,32 +88,38 @@ export function fillTrace(wasm, mlp, layout, x, tokens, units) {
  * @param {Wasm} wasm
  * @param {Map<string, number[]>} shapes of the parameters
  * @param {number} n elements of x
+ * @param {Record<string, RealArray>} [out] where `read` puts them; default new arrays
  */
-export function layGradients(wasm, shapes, n) {
-  const width = wasm.realBytes;
-  const sizes = new Map([['x', n]]);
-  for (const linear of LINEARS) {
-    for (const parameter of [`${linear}.weight`, `${linear}.bias`]) {
-      sizes.set(parameter, elements(shapes.get(parameter) ?? [0]));
-    }
-  }
-  const total = [...sizes.values()].reduce((a, b) => a + b, 0);
-  const address = wasm.alloc(48 + total * width, 'the gradients of every parameter');
-  wasm.u8(address, 48).fill(0);
-  wasm.view.setInt32(address + 32, 1, true);
-  /** @type {Map<string, [at: number, size: number]>} */
-  const places = new Map();
-  let at = address + 48;
-  [...sizes].forEach(([name, size], i) => {
-    if (size > 0) wasm.view.setUint32(address + 4 * i, at, true);
-    if (size > 0 || name === 'x') places.set(name, [at, size]);
-    at += size * width;
+export function layGradients(wasm, shapes, n, out) {
+  const all = new Map([['x', [n]], ...shapes]);
+  const fields = ['x', ...LINEARS.flatMap((linear) => [`${linear}.weight`, `${linear}.bias`])];
+  let bytes = 48;
+  /** @type {[name: string, offset: number, size: number, field: number][]} */
+  const places = [];
+  fields.forEach((name, field) => {
+    const shape = all.get(name);
+    if (!shape) return;
+    const size = elements(shape);
+    if (out) realsOfLength(out[name], `out['${name}']`, wasm, size);
+    places.push([name, bytes, size, field]);
+    bytes += size * wasm.realBytes;
   });
+  const address = wasm.alloc(bytes, 'the gradients of every parameter');
+  const { view } = wasm;
+  for (let at = 0; at < 48; at += 4) view.setUint32(address + at, at === 32 ? 1 : 0, true);
+  for (const [, offset, , field] of places) {
+    view.setUint32(address + 4 * field, address + offset, true);
+  }
   return {
     address,
     read: () =>
       Object.fromEntries(
-        [...places].map(([name, [start, size]]) => [name, wasm.copyReals(start, size)]),
+        places.map(([name, offset, size]) => [
+          name,
+          out
+            ? wasm.takeReals(out[name], address + offset)
+            : wasm.copyReals(address + offset, size),
+        ]),
       ),
   };
 }
