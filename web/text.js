@@ -72,7 +72,7 @@ export const text = {
     /** @type {string} */ here,
     /** @type {string} */ median,
   ) =>
-    `${act} is not what this model was trained with (${own}): on the same weights it moves this token\u2019s output by ${here}, the median token\u2019s by ${median}.`,
+    `This model was trained with ${own}, not with ${act}: on the same weights that moves this token\u2019s output by ${here}, the median token\u2019s by ${median}.`,
   actBack: (/** @type {string} */ own) => `Back to ${own}`,
   tokenName: (/** @type {number} */ index, /** @type {string} */ piece) =>
     `${index} \u00b7 \u201c${piece}\u201d`,

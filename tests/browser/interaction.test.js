@@ -136,7 +136,7 @@ test('every activation on the same weights: its classes and the change of the ou
       assert.equal(await tab.locator('#act-banner').isVisible(), act !== 'silu');
       if (act === 'silu') continue;
       const words = (await tab.locator('#act-banner-words').textContent()) ?? '';
-      assert.match(words, /not what this model was trained with \(SwiGLU\)/);
+      assert.match(words, /This model was trained with SwiGLU, not with /);
       const [, share] = /output by ([^%]+%)/.exec(words) ?? [];
       near(share, 100 * change, SHOWN_SHARE, `layer ${layer}, ${act}`);
     }
