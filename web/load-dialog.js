@@ -126,15 +126,16 @@ export class LoadDialog {
   #takeFiles() {
     const weights = /** @type {HTMLInputElement} */ (byId('load-file'));
     const states = /** @type {HTMLInputElement} */ (byId('load-states'));
-    // A file that is chosen again, perhaps made anew, is a change too.
+    // A file that is chosen again, perhaps made anew, is a change too; who chooses none has none.
     for (const input of [weights, states])
       input.addEventListener('click', () => Object.assign(input, { value: '' }));
     weights.addEventListener('change', () =>
       this.#inTurn(() => this.#openFiles([...(weights.files ?? [])])),
     );
-    states.addEventListener('change', () =>
-      this.#inTurn(() => this.#openStates(states.files?.[0] ?? null)),
-    );
+    for (const chosen of ['change', 'cancel'])
+      states.addEventListener(chosen, () =>
+        this.#inTurn(() => this.#openStates(states.files?.[0] ?? null)),
+      );
   }
 
   #stop() {

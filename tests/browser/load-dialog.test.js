@@ -104,6 +104,11 @@ test('files that are chosen again are read again', async () => {
   // They say which layer they are of, when they are read.
   await chooseFiles(tab, '#load-states', [`${CAPTURE}hidden.safetensors`]);
   await eventually(async () => assert.equal(await tab.locator('#load-list').inputValue(), '1'));
+  // Whoever goes back from choosing others has none.
+  await Promise.all([tab.waitForEvent('filechooser'), tab.click('#load-states')]);
+  await tab.dispatchEvent('#load-states', 'cancel', { bubbles: true });
+  await tab.locator('#load-states-status').filter({ hasText: 'None' }).waitFor();
+  assert.equal((await loadChosen(tab)).state, 'warning');
   await tab.context().close();
 });
 
