@@ -21,21 +21,25 @@
 
 /* emmalloc grows the heap by sbrk, whose step is signed: a block of 2 GiB or more, emmalloc's own bookkeeping included,
  * would move the heap's end backwards and hand out memory that is in use. */
-#define LARGEST_BLOCK ((uint64_t)PTRDIFF_MAX - 4096)
+#define LARGEST_BLOCK ((uint64_t)PTRDIFF_MAX - 2 * GATED_MLP_PAGE)
 
-/* malloc promises 8 bytes here and kernels want GATED_MLP_ALIGN: the block's own address is kept just before it. */
-EXPORT(memory_alloc) void *memory_alloc(uint64_t bytes) {
+/* malloc promises 8 bytes here: the block's own address is kept just before it. */
+static void *alloc_at(uint32_t alignment, uint64_t bytes) {
     if (bytes > LARGEST_BLOCK) {
         return NULL;
     }
-    char *block = malloc((size_t)bytes + GATED_MLP_ALIGN + sizeof(void *));
+    char *block = malloc((size_t)bytes + alignment + sizeof(void *));
     if (block == NULL) {
         return NULL;
     }
-    uintptr_t at = (uintptr_t)block + sizeof(void *) + GATED_MLP_ALIGN - 1;
-    char *aligned = block + (at / GATED_MLP_ALIGN * GATED_MLP_ALIGN - (uintptr_t)block);
+    uintptr_t at = (uintptr_t)block + sizeof(void *) + alignment - 1;
+    char *aligned = block + (at / alignment * alignment - (uintptr_t)block);
     memcpy(aligned - sizeof block, &block, sizeof block);
     return aligned;
+}
+
+EXPORT(memory_alloc) void *memory_alloc(uint64_t bytes) {
+    return alloc_at(GATED_MLP_ALIGN, bytes);
 }
 
 EXPORT(memory_free) void memory_free(void *pointer) {
@@ -112,8 +116,9 @@ EXPORT(activation_name) const char *activation_name(int32_t code) {
 
 /* ---------------------------------------------------------------------------------------- linear */
 
+/* Parameters lie in whole pages, so that each begins one. */
 static uint64_t aligned(uint64_t bytes) {
-    return (bytes + GATED_MLP_ALIGN - 1) / GATED_MLP_ALIGN * GATED_MLP_ALIGN;
+    return (bytes + GATED_MLP_PAGE - 1) / GATED_MLP_PAGE * GATED_MLP_PAGE;
 }
 
 /* Bytes of the packed weight and the bias; 0 where linear_weight_bytes is. */
@@ -144,7 +149,7 @@ EXPORT(linear_bytes) uint64_t linear_bytes(int32_t out, int32_t in, int32_t dtyp
  * are not valid. */
 EXPORT(linear_create) linear *linear_create(int32_t out, int32_t in, int32_t dtype, int32_t bias) {
     const uint64_t bytes = linear_bytes(out, in, dtype, bias);
-    linear *l = bytes == 0 ? NULL : memory_alloc(bytes);
+    linear *l = bytes == 0 ? NULL : alloc_at(GATED_MLP_PAGE, bytes);
     if (l != NULL) {
         char *at = (char *)l + aligned(sizeof *l);
         *l = place_linear(out, in, dtype, bias, &at);
@@ -230,7 +235,7 @@ EXPORT(mlp_bytes) uint64_t mlp_bytes(int32_t d, int32_t d_ff, int32_t dtype, int
 EXPORT(mlp_create) gated_mlp *mlp_create(int32_t d, int32_t d_ff, int32_t activation, int32_t dtype,
                                          int32_t bias, int32_t norm) {
     const uint64_t bytes = mlp_bytes(d, d_ff, dtype, bias, norm);
-    gated_mlp *m = bytes == 0 ? NULL : memory_alloc(bytes);
+    gated_mlp *m = bytes == 0 ? NULL : alloc_at(GATED_MLP_PAGE, bytes);
     if (m != NULL) {
         char *at = (char *)m + aligned(sizeof *m);
         *m = (gated_mlp){.d = d, .d_ff = d_ff, .activation = activation};

@@ -34,6 +34,9 @@ typedef uint32_t vbits __attribute__((vector_size(16)));
  * before and after it. */
 #define LEAVE_IN_MEMORY() __asm__ volatile("" ::: "memory")
 
+/* Keeps the compiler from computing a pointer anew in each step of a loop, from its counter. */
+#define KEEP_POINTER(p) __asm__("" : "+r"(p))
+
 #define INLINE static inline __attribute__((always_inline))
 /* For hot loops with several callers: one copy in the module, and registers that are theirs alone. */
 #define NOINLINE static __attribute__((noinline))
@@ -242,6 +245,16 @@ INLINE vunsigned_bytes v_load_bytes(const void *p) {
     return (vunsigned_bytes)v_load_codes(p);
 }
 
+#endif
+
+#ifdef __wasm_relaxed_simd__
+/* The upper halves of the four words at p, zeros below them. */
+INLINE vreal v_upper_halves(const void *p) {
+    vbytes words;
+    memcpy(&words, p, sizeof words);
+    return (vreal)__builtin_wasm_shuffle_i8x16(words, (vbytes){0}, 16, 17, 2, 3, 20, 21, 6, 7, 24,
+                                               25, 10, 11, 28, 29, 14, 15);
+}
 #endif
 
 INLINE vreal v_from_integers(vmask integers) {
