@@ -3,7 +3,7 @@
 export const loadText = {
   reading: 'Reading the header \u2026',
   found: (/** @type {number} */ n) =>
-    n === 1 ? 'One gated MLP found.' : `${n} gated MLPs found. Choose one:`,
+    n === 1 ? 'One gated MLP found.' : `${n} gated MLPs found. Choose one.`,
   option: (
     /** @type {{ prefix: string, expert: number | null, d: number, dFf: number, dtype: string }} */ mlp,
     /** @type {string} */ size,
@@ -25,7 +25,7 @@ export const loadText = {
     `This link shows ${layer} of ${model}, from ${site}${size === '' ? '' : `: load ${size}`}? Nothing has been asked of that site yet.`,
   offerFile: (/** @type {string} */ layer, /** @type {string} */ file) =>
     `This link shows ${layer} of ${file}, a file of the computer on which it was made. If you have that file, choose it below; the link does not carry it.`,
-  notThere: 'The layer that the link names is not in this model. Choose another one:',
+  notThere: 'The layer that the link names is not in this model. Choose another one.',
   notLoaded: (/** @type {string} */ model) =>
     `The link shows ${model}, which was not loaded. The gates below are others.`,
   doorFailed:

@@ -41,7 +41,7 @@ export function startTabs() {
     },
     close: async () => {
       // All its processes at once, so that none still writes into the folder.
-      process.kill(-Number(browser.pid), 'SIGKILL');
+      if (browser.exitCode === null) process.kill(-Number(browser.pid), 'SIGKILL');
       await ended;
       rmSync(folder, { recursive: true, maxRetries: 5 });
     },
