@@ -8,9 +8,9 @@
  */
 #include "units.h"
 
-/* A row block's stages, in order. The first has steps only where gates come first, the third only where
- * hidden values are codes in runs. */
-typedef enum { STAGE_GATES, STAGE_HIDDEN, STAGE_RUNS, STAGE_DOWN, STAGES } stage_kind;
+/* A row block's stages, in order. A panel is a step, in the third a group of rows. The first has steps only where
+ * gates come first, the third where hidden values become codes. */
+typedef enum { STAGE_GATES, STAGE_HIDDEN, STAGE_ROWS, STAGE_DOWN, STAGES } stage_kind;
 
 /* What a thread has made of a row block's x for itself: the block's first token, or -1. */
 typedef struct {
@@ -159,10 +159,11 @@ static row_block hidden_of(const gated_mlp_job *job, int32_t stage, real *room) 
     return row_block_in(room, rows, panel_count(m->d_ff) * PANEL, m->down_proj.dtype);
 }
 
-/* Those of a stage's steps. A sparse gate depends on all others, outside the slice too. */
-static column_range panels_of(const gated_mlp_job *job, int32_t stage) {
+/* The panels, or groups of rows, that are a stage's steps. A sparse gate depends on all others, outside the
+ * slice too. */
+static column_range steps_of(const gated_mlp_job *job, int32_t stage) {
     const gated_mlp *m = job->call.mlp;
-    const gated_mlp_options *o = &job->call.options;
+    const row_block hidden = hidden_of(job, stage, NULL);
     switch (kind_of(stage)) {
     case STAGE_GATES:
         if (!gates_come_first(m, job->tokens)) {
@@ -170,18 +171,12 @@ static column_range panels_of(const gated_mlp_job *job, int32_t stage) {
         }
         return m->sparse ? (column_range){0, panel_count(m->d_ff)} : panels_at_work(&job->call);
     case STAGE_HIDDEN: return panels_at_work(&job->call);
-    case STAGE_RUNS:
-        if (hidden_of(job, stage, NULL).run == 0 || o->unit_begin == o->unit_end) {
-            return (column_range){0, 0};
-        }
-        return (column_range){o->unit_begin / PANEL, panel_count(o->unit_end)};
+    case STAGE_ROWS: {
+        const int32_t groups = (hidden.rows + hidden.group - 1) / hidden.group;
+        return (column_range){0, hidden.blocks > 0 ? groups : 0};
+    }
     default: return (column_range){0, panel_count(m->d)};
     }
-}
-
-/* A panel of hidden units is a block of down's inputs. */
-static int32_t panels_per_step(int32_t stage) {
-    return kind_of(stage) == STAGE_RUNS ? RUN_BLOCKS : 1;
 }
 
 /* A row block as this thread sees it; its x is put in order when the thread first comes to it. */
@@ -201,13 +196,12 @@ static void forward_step(const gated_mlp_job *job, int32_t stage, int32_t step,
     const mlp_call *call = &job->call;
     const gated_mlp *m = call->mlp;
     const stage_kind kind = kind_of(stage);
-    const column_range panels = panels_of(job, stage);
-    const int32_t panel = panels.begin + step * panels_per_step(stage);
+    const int32_t panel = steps_of(job, stage).begin + step;
     const int32_t token = first_token(stage);
     const row_block hidden = hidden_of(job, stage, s->hidden);
-    if (kind == STAGE_RUNS) {
-        pack_run(s->hidden, &hidden, panel * PANEL,
-                 min_i32(panel + RUN_BLOCKS, panels.end) * PANEL);
+    if (kind == STAGE_ROWS) {
+        finish_rows(s->hidden, &hidden, step * hidden.group, call->options.unit_begin,
+                    call->options.unit_end);
         return;
     }
     if (kind == STAGE_DOWN) {
@@ -248,9 +242,8 @@ gated_mlp_status gated_mlp_job_begin(gated_mlp_job *job, real *y, const real *x,
 }
 
 int32_t gated_mlp_job_steps(const gated_mlp_job *job, int32_t stage) {
-    const column_range panels = panels_of(job, stage);
-    const int32_t each = panels_per_step(stage);
-    return (panels.end - panels.begin + each - 1) / each;
+    const column_range steps = steps_of(job, stage);
+    return steps.end - steps.begin;
 }
 
 int32_t gated_mlp_job_shares(const gated_mlp_job *job) {

@@ -259,8 +259,7 @@ row_block row_block_in(real *room, int32_t rows, int32_t columns, int32_t dtype)
     const int32_t codes = in_quads(dtype) ? QUAD_CODES : PAIRS;
     const int32_t depth = blocks > 0 ? blocks * codes : columns;
     const int32_t group = rows <= GEMV_ROWS ? 1 : blocks > 0 ? GROUP : group_rows(rows);
-    const int32_t run = blocks > 0 && !in_quads(dtype) && rows >= RUN_ROWS ? RUN_BLOCKS : 0;
-    return (row_block){room, rows, depth, group, blocks, code_kind(dtype), run};
+    return (row_block){room, rows, depth, group, blocks, code_kind(dtype)};
 }
 
 void pack_columns(real *room, const row_block *a, int32_t column, const real *src, size_t ld,
@@ -282,11 +281,13 @@ void pack_columns(real *room, const row_block *a, int32_t column, const real *sr
     }
 }
 
-void pack_run(real *room, const row_block *a, int32_t column, int32_t end) {
+void finish_rows(real *room, const row_block *a, int32_t r, int32_t k0, int32_t k1) {
 #ifdef GATED_MLP_FLOAT64
-    (void)room, (void)a, (void)column, (void)end;
+    (void)room, (void)a, (void)r, (void)k0, (void)k1;
 #else
-    align_codes(room, a, column / BLOCK, block_count(end));
+    if (a->blocks > 0 && k0 < k1) {
+        align_codes(room, a, r, k0 / BLOCK, block_count(k1));
+    }
 #endif
 }
 
@@ -298,8 +299,8 @@ row_block pack_row_block(real *room, const real *src, int32_t rows, int32_t colu
     } else {
         pack_columns(room, &a, 0, src, (size_t)columns, columns);
     }
-    for (int32_t c = 0; a.run > 0 && c < columns; c += a.run * BLOCK) {
-        pack_run(room, &a, c, min_i32(columns, c + a.run * BLOCK));
+    for (int32_t r = 0; r < rows; r += a.group) {
+        finish_rows(room, &a, r, 0, columns);
     }
     return a;
 }

@@ -6,11 +6,9 @@
  * packed in groups, [rows / group][depth][group], so that one step of the register tile finds its
  * values side by side. Groups have up to TILE_ROWS rows, as equally many as can be.
  *
- * Against block-quantised weights A is quantised too, to 16 bits in blocks of the same 32 columns:
- * a pair of codes takes the place of a value, and each row has a scale and a sum per block; to bytes
- * where the weights are in quads (quads.h). A row's codes do not depend on other rows, but of RUN_ROWS
- * rows and more a run of blocks has one step (quant_runs.h). In double nothing of this is done: weights are
- * expanded.
+ * Against block-quantised weights A is quantised too: to 16 bits, a pair of codes in the place of a value, with
+ * a scale for each row and, per block of the same 32 columns, a sum; to bytes where the weights are in quads
+ * (quads.h). A row's codes do not depend on other rows. In double nothing of this is done: weights are expanded.
  */
 #ifndef GATED_MLP_PACK_H
 #define GATED_MLP_PACK_H
@@ -21,10 +19,8 @@
 /* Words of codes that a row has per block against weights in quads (quads.h). */
 #define QUAD_CODES 12
 
-#define GEMV_ROWS  3
-#define GROUP      4  /* rows of codes */
-#define RUN_ROWS   32 /* from so many on codes are in runs, against weights that are no quads */
-#define RUN_BLOCKS 8
+#define GEMV_ROWS 3
+#define GROUP     4 /* rows of codes */
 #ifdef FUSED_MADD
 #define TILE_ROWS 6
 #else
@@ -41,7 +37,6 @@ typedef struct {
     int32_t group;  /* rows side by side, 1: none */
     int32_t blocks; /* per row; 0 where data are values */
     int32_t kind;   /* of the codes (store.h) */
-    int32_t run;    /* blocks whose codes have a step in common; 0: each its own */
 } row_block;
 
 /* Rows up to the end of the last group of codes. */
@@ -67,8 +62,9 @@ INLINE int32_t packed_rows(int32_t rows) {
     return max_i32(padded_rows(rows), (rows + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS);
 }
 
-/* Behind the codes: scales [rows / group][blocks][group], then sums, the same, of a block's values
- * as they are after rounding. Where from the data on those of row r, the first of a group, are. */
+/* Behind the codes: scales [rows / group][blocks][group], of pairs only the first block's; then sums, the
+ * same, of a block's codes, or in quads of its values as they are after rounding. Where from the data on
+ * those of row r, the first of a group, are. */
 INLINE size_t scale_offset(const row_block *a, int32_t r, int32_t block) {
     return (size_t)padded_rows(a->rows) * (size_t)a->depth + (size_t)r * (size_t)a->blocks +
            (size_t)(block * a->group);
@@ -102,9 +98,9 @@ row_block row_block_in(real *room, int32_t rows, int32_t columns, int32_t dtype)
 void pack_columns(real *room, const row_block *a, int32_t column, const real *src, size_t ld,
                   int32_t columns);
 
-/* Where A's codes are in runs, what is left to do for the one of columns [column, end) when all of it is
- * packed. Runs are counted from the first column of the product to come. */
-void pack_run(real *room, const row_block *a, int32_t column, int32_t end);
+/* What is left to do for the group of rows from r on, when all columns [k0, k1) of a product to come are
+ * packed. */
+void finish_rows(real *room, const row_block *a, int32_t r, int32_t k0, int32_t k1);
 
 /* src [rows, columns] as A of a forward product: itself where few rows of values are wanted, else
  * packed into room. */

@@ -123,7 +123,7 @@ INLINE void tile_typed(const int32_t dtype, real *c, const row_block *a, int32_t
                 if (dtype == DTYPE_Q4_1_QUADS) {
                     y = v_madd(v_load(strip + MINIMA_AT + j * LANES), v_splat(sums[i]), y);
                 }
-                v_store(to, add_block(y, products.sum[i][j], weight_scale, scales[i]));
+                v_store(to, add_block(y, products.sum[i][j], weight_scale * v_splat(scales[i])));
             }
         }
     }
@@ -214,7 +214,8 @@ INLINE void gemv_strip(const int32_t dtype, real *tile, const unsigned char *blo
         if (dtype == DTYPE_Q4_1_QUADS) {
             y = v_madd(expand_minima(block, s).v[j], v_splat(sum), y);
         }
-        v_store(tile + j * LANES, add_block(y, total_of(dtype, sums[j]), scales.v[j], scale));
+        v_store(tile + j * LANES,
+                add_block(y, total_of(dtype, sums[j]), scales.v[j] * v_splat(scale)));
     }
 }
 

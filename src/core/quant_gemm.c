@@ -29,20 +29,17 @@ static real code_step(const real *values) {
     return step;
 }
 
-/* values [BLOCK] as pairs of codes; *sum is that of the values after rounding */
-static void encode_values(real *pairs, real *scale, real *sum, const real *values) {
+/* values [BLOCK] as pairs of codes */
+static void encode_values(real *pairs, real *scale, const real *values) {
     const real step = code_step(values);
     const real inverse = step >= SMALLEST_STEP ? 1 / step : 0;
-    vmask total = {0};
     for (int32_t i = 0; i < BLOCK; i += 2 * LANES) {
         const vcodes low = (vcodes)(v_load(values + i) * inverse + TO_INTEGER);
         const vcodes high = (vcodes)(v_load(values + i + LANES) * inverse + TO_INTEGER);
         const vcodes codes = __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14);
-        total += v_dot_pairs(codes, (vcodes){1, 1, 1, 1, 1, 1, 1, 1});
         v_store(pairs + i / 2, (vreal)codes);
     }
     *scale = inverse > 0 ? step : step * 0;
-    *sum = *scale * (real)(total[0] + total[1] + total[2] + total[3]);
 }
 
 void pack_codes(real *room, const row_block *a, int32_t block, const real *src, size_t ld,
@@ -62,8 +59,7 @@ void pack_codes(real *room, const row_block *a, int32_t block, const real *src, 
                 const real *values =
                     whole_block(padded, from + (size_t)min_i32(i, rows - 1) * ld + c,
                                 i < rows ? columns - c : 0);
-                encode_values(lines[i], room + scale_offset(a, r, b) + i,
-                              room + sum_offset(a, r, b) + i, values);
+                encode_values(lines[i], room + scale_offset(a, r, b) + i, values);
             }
             real *pairs = room + (size_t)r * (size_t)a->depth + (size_t)(b * PAIRS * group);
             if (group == GROUP) {
@@ -71,6 +67,78 @@ void pack_codes(real *room, const row_block *a, int32_t block, const real *src, 
             } else {
                 memcpy(pairs, lines[0], sizeof lines[0]);
             }
+        }
+    }
+}
+
+/* One number for each row of a group, or one row's four times. */
+INLINE vreal load_rows(const real *numbers, const int32_t group) {
+    return group == GROUP ? v_load(numbers) : v_splat(*numbers);
+}
+
+INLINE void store_rows(real *numbers, const int32_t group, vreal v) {
+    if (group == GROUP) {
+        v_store(numbers, v);
+    } else {
+        *numbers = v[0];
+    }
+}
+
+/* Of a block: codes times factor / 2^15. Gives the sums of a vector's pairs, of rows side by side those of each. */
+INLINE vmask change_block(real *codes, const int32_t group, vcodes factor) {
+    vmask sums = {0};
+    DO_NOT_UNROLL
+    for (int32_t i = 0; i < PAIRS * group; i += LANES) {
+        const vcodes changed = v_scale_codes(v_load_codes(codes + i), factor);
+        sums += v_dot_pairs(changed, (vcodes){1, 1, 1, 1, 1, 1, 1, 1});
+        v_store(codes + i, (vreal)changed);
+    }
+    return sums;
+}
+
+/* codes [blocks][PAIRS][group] get the largest scale of their row, which becomes that of its first block;
+ * sums [blocks][group] = the sums of their codes. */
+INLINE void align_group(const int32_t group, real *codes, real *scales, real *sums,
+                        int32_t blocks) {
+    vreal most = {0}, poison = {0};
+    for (int32_t b = 0; b < blocks; b++) {
+        const vreal scale = load_rows(scales + b * group, group);
+        most = v_at_least(scale, most);
+        poison += scale * 0;
+    }
+    for (int32_t b = 0; b < blocks; b++) {
+        const vreal share = quotient(load_rows(scales + b * group, group), most);
+        vmask sum = change_block(codes + b * PAIRS * group, group, pairs_of(share * CODE_MAX));
+        if (group == 1) {
+            const int32_t total = sum[0] + sum[1] + sum[2] + sum[3];
+            sum = (vmask){total, total, total, total};
+        }
+        store_rows(sums + b * group, group, v_from_integers(sum));
+    }
+    store_rows(scales, group, most * (0x1p15f / CODE_MAX) + poison);
+}
+
+void align_codes(real *room, const row_block *a, int32_t r, int32_t b0, int32_t b1) {
+    if (in_quads(a->kind)) {
+        return;
+    }
+    real *codes = room + (size_t)r * (size_t)a->depth + (size_t)(b0 * PAIRS * a->group);
+    real *scales = room + scale_offset(a, r, b0), *sums = room + sum_offset(a, r, b0);
+    if (a->group == GROUP) {
+        align_group(GROUP, codes, scales, sums, b1 - b0);
+    } else {
+        align_group(1, codes, scales, sums, b1 - b0);
+    }
+}
+
+/* tile [rows][PANEL] *= scales of the rows of A, whose product began with block b0 */
+static void scale_as_rows(real *tile, const row_block *a, int32_t b0) {
+    for (int32_t r = 0; r < a->rows; r++, tile += PANEL) {
+        const int32_t among = r % a->group;
+        const vreal scale = v_splat(a->data[scale_offset(a, r - among, b0) + (size_t)among]);
+        DO_NOT_UNROLL
+        for (int32_t i = 0; i < PANEL; i += LANES) {
+            v_store(tile + i, v_load(tile + i) * scale);
         }
     }
 }
@@ -124,8 +192,8 @@ INLINE row_products gemv_q4_1(const real *pairs, int32_t step, const unsigned ch
 }
 
 /* tile [PANEL] += one row, whose pairs are `step` apart, times one block straight from the store. */
-INLINE void gemv_block(const int32_t dtype, real *tile, const real *pairs, int32_t step, real scale,
-                       real sum, const unsigned char *block) {
+INLINE void gemv_block(const int32_t dtype, real *tile, const real *pairs, int32_t step, real sum,
+                       const unsigned char *block) {
     const unsigned char *codes = block + codes_offset(dtype);
     const row_products products =
         dtype == DTYPE_Q8_0 ? gemv_q8_0(pairs, step, codes) : gemv_q4_1(pairs, step, codes);
@@ -133,7 +201,7 @@ INLINE void gemv_block(const int32_t dtype, real *tile, const real *pairs, int32
         const strip_row scales = expand_scales(block, s);
         for (int32_t j = 0; j < STRIP_VECTORS; j++) {
             real *to = tile + s * STRIP + j * LANES;
-            vreal y = add_block(v_load(to), products.of[s * STRIP_VECTORS + j], scales.v[j], scale);
+            vreal y = add_block(v_load(to), products.of[s * STRIP_VECTORS + j], scales.v[j]);
             if (dtype == DTYPE_Q4_1) {
                 y = v_madd(expand_minima(block, s).v[j], v_splat(sum), y);
             }
@@ -148,11 +216,11 @@ static void gemv(real *tile, const row_block *a, int32_t r, const linear *l, int
     const real *pairs = a->data + (size_t)r * (size_t)a->depth + (size_t)(b0 * PAIRS * step);
     for (int32_t b = b0; b < b1; b++, pairs += PAIRS * step) {
         const unsigned char *block = panel_block(l, panel, b);
-        const real scale = a->data[scale_offset(a, r, b)], sum = a->data[sum_offset(a, r, b)];
+        const real sum = a->data[sum_offset(a, r, b)];
         if (l->dtype == DTYPE_Q8_0) {
-            gemv_block(DTYPE_Q8_0, tile, pairs, step, scale, sum, block);
+            gemv_block(DTYPE_Q8_0, tile, pairs, step, sum, block);
         } else {
-            gemv_block(DTYPE_Q4_1, tile, pairs, step, scale, sum, block);
+            gemv_block(DTYPE_Q4_1, tile, pairs, step, sum, block);
         }
     }
 }
@@ -184,8 +252,7 @@ static void expand_block(real *to, const unsigned char *block, int32_t s) {
 NOINLINE void tile_q8_0(real *c, const row_block *a, int32_t r, int32_t b0,
                         const unsigned char *block, int32_t s, int32_t blocks) {
     const real *pairs = a->data + (size_t)r * (size_t)a->depth + (size_t)(b0 * PAIRS * GROUP);
-    const real *scales = a->data + scale_offset(a, r, b0);
-    for (int32_t b = 0; b < blocks; b++, scales += GROUP, block += block_bytes(DTYPE_Q8_0)) {
+    for (int32_t b = 0; b < blocks; b++, block += block_bytes(DTYPE_Q8_0)) {
         const unsigned char *codes = block + codes_offset(DTYPE_Q8_0) + s * STRIP * 2;
         tile_products products = {0};
         DO_NOT_UNROLL
@@ -193,16 +260,17 @@ NOINLINE void tile_q8_0(real *c, const row_block *a, int32_t r, int32_t b0,
             const vcodes both = v_load_codes(codes);
             add_pairs(&products, both, both << 8, pairs);
         }
-        for (int32_t i = 0; i < GROUP; i++) {
-            products.sum[i][1] >>= 8;
-            products.sum[i][0] = (products.sum[i][0] - products.sum[i][1]) >> 8;
+        strip_row weight_scales = expand_scales(block, s);
+        for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+            weight_scales.v[j] *= 1.0f / 256;
         }
-        const strip_row weight_scales = expand_scales(block, s);
         for (int32_t i = 0; i < GROUP; i++) {
-            const real scale = scales[i];
+            products.sum[i][0] -= products.sum[i][1] >> 8; /* now both are 256 times a product */
+        }
+        for (int32_t i = 0; i < GROUP; i++) {
             for (int32_t j = 0; j < STRIP_VECTORS; j++) {
                 real *to = c + i * PANEL + j * LANES;
-                v_store(to, add_block(v_load(to), products.sum[i][j], weight_scales.v[j], scale));
+                v_store(to, add_block(v_load(to), products.sum[i][j], weight_scales.v[j]));
             }
         }
     }
@@ -212,9 +280,8 @@ NOINLINE void tile_q8_0(real *c, const row_block *a, int32_t r, int32_t b0,
 NOINLINE void tile_q4_1(real *c, const row_block *a, int32_t r, int32_t b0, const real *strip,
                         int32_t blocks) {
     const real *pairs = a->data + (size_t)r * (size_t)a->depth + (size_t)(b0 * PAIRS * GROUP);
-    const real *scales = a->data + scale_offset(a, r, b0);
     const real *sums = a->data + sum_offset(a, r, b0);
-    for (int32_t b = 0; b < blocks; b++, scales += GROUP, sums += GROUP) {
+    for (int32_t b = 0; b < blocks; b++, sums += GROUP) {
         tile_products products = {0};
         DO_NOT_UNROLL
         for (int32_t p = 0; p < PAIRS; p++, pairs += GROUP, strip += STRIP) {
@@ -222,10 +289,9 @@ NOINLINE void tile_q4_1(real *c, const row_block *a, int32_t r, int32_t b0, cons
         }
         const vreal weight_scales[STRIP_VECTORS] = {v_load(strip), v_load(strip + LANES)};
         for (int32_t i = 0; i < GROUP; i++) {
-            const real scale = scales[i];
             for (int32_t j = 0; j < STRIP_VECTORS; j++) {
                 real *to = c + i * PANEL + j * LANES;
-                v_store(to, add_block(v_load(to), products.sum[i][j], weight_scales[j], scale));
+                v_store(to, add_block(v_load(to), products.sum[i][j], weight_scales[j]));
             }
         }
         for (int32_t i = 0; i < GROUP; i++) {
@@ -266,24 +332,25 @@ static void tiles(real *tile, const row_block *a, int32_t rows, const linear *l,
 void quant_panel_product(real *tile, const row_block *a, const linear *l, int32_t panel, int32_t k0,
                          int32_t k1, real *strip) {
     const int32_t b0 = k0 / BLOCK, b1 = block_count(k1);
-    memset(tile, 0, (size_t)(padded_rows(a->rows) * PANEL) * sizeof(real));
-    if (a->run > 0) {
-        runs_panel_product(tile, a, l, panel, b0, b1, strip);
-        return;
-    }
     /* A row that would have a group for itself is cheaper without the tile. */
     const int32_t alone = a->group == 1 ? a->rows : a->rows % GROUP == 1;
     const int32_t grouped = a->rows - alone;
+    memset(tile, 0, (size_t)(padded_rows(a->rows) * PANEL) * sizeof(real));
     if (in_quads(l->dtype)) {
         quads_panel_product(tile, a, grouped, l, panel, b0, b1, strip);
         return;
     }
-    if (grouped > 0) {
-        tiles(tile, a, grouped, l, panel, b0, b1, strip);
+    if (a->rows >= RUN_ROWS) {
+        runs_panel_product(tile, a, l, panel, b0, b1, strip);
+    } else {
+        if (grouped > 0) {
+            tiles(tile, a, grouped, l, panel, b0, b1, strip);
+        }
+        for (int32_t r = grouped; r < a->rows; r++) {
+            gemv(tile + r * PANEL, a, r, l, panel, b0, b1);
+        }
     }
-    for (int32_t r = grouped; r < a->rows; r++) {
-        gemv(tile + r * PANEL, a, r, l, panel, b0, b1);
-    }
+    scale_as_rows(tile, a, b0);
 }
 
 #endif

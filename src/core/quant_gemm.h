@@ -1,9 +1,9 @@
 /* Products of block-quantised weights with rows that are quantised too, in integers: the float
  * build's forward path. See quant.h for the weights, pack.h for the rows.
  *
- * The products of a block of 32 are added up exactly in 32 bits and scaled once, then blocks are
- * added up in order: how few rows there are makes no difference to the bits. Many have a way of their own
- * (quant_runs.h). Called by pack.c and gemm.c; private to the kernels.
+ * The products of a block of 32 are added up exactly in 32 bits and scaled once as the weights want it, then
+ * blocks are added up in order and scaled as the row does: how few rows there are makes no difference to the
+ * bits. Many have a way of their own (quant_runs.h). Called by pack.c and gemm.c; private to the kernels.
  */
 #ifndef GATED_MLP_QUANT_GEMM_H
 #define GATED_MLP_QUANT_GEMM_H
@@ -37,9 +37,20 @@ INLINE const real *whole_block(real *padded, const real *values, int32_t count) 
     return padded;
 }
 
-/* One row's share of a block, added to its sums. */
-INLINE vreal add_block(vreal before, vmask products, vreal weight_scale, real scale) {
-    return v_madd(v_from_integers(products), weight_scale * v_splat(scale), before);
+/* A block's share of sums, added to them. */
+INLINE vreal add_block(vreal before, vmask products, vreal scale) {
+    return v_madd(v_from_integers(products), scale, before);
+}
+
+/* Four numbers rounded to integers of 16 bits, each twice: a factor for pairs of codes. */
+INLINE vcodes pairs_of(vreal numbers) {
+    const vbits low = (vbits)(numbers + TO_INTEGER) & 0xffff;
+    return (vcodes)(low | low << 16);
+}
+
+/* numerator / denominator where that is above 0, else 0 */
+INLINE vreal quotient(vreal numerator, vreal denominator) {
+    return v_select(denominator > v_splat(0), numerator / denominator, v_splat(0));
 }
 
 /* What is added up of one block: 4 rows, 8 columns. */
@@ -61,8 +72,9 @@ INLINE void add_pairs(tile_products *products, vcodes first, vcodes second, cons
 void pack_codes(real *room, const row_block *a, int32_t block, const real *src, size_t ld,
                 int32_t columns);
 
-/* The codes of blocks b0 to b1, a run, get a step in common for each row: the scale of each block. */
-void align_codes(real *room, const row_block *a, int32_t b0, int32_t b1);
+/* Gives the group of rows from r on its scales of blocks b0 to b1, when these are all packed: pairs get one for
+ * each row, which is that of block b0. */
+void align_codes(real *room, const row_block *a, int32_t r, int32_t b0, int32_t b1);
 
 /* tile [rows][PANEL] = A[:, k0..k1) weight[panel's outputs, k0..k1)^T; A is 0 in the rest of the
  * blocks at the ends. tile and A have room for whole groups; strip is of QUANT_STRIP_REALS. */

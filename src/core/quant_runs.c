@@ -3,43 +3,6 @@
 
 #ifndef GATED_MLP_FLOAT64
 
-/* Four numbers rounded to integers of 16 bits, each twice: a factor for pairs of codes. */
-INLINE vcodes pairs_of(vreal numbers) {
-    const vbits low = (vbits)(numbers + TO_INTEGER) & 0xffff;
-    return (vcodes)(low | low << 16);
-}
-
-/* numerator / denominator where that is above 0, else 0 */
-INLINE vreal quotient(vreal numerator, vreal denominator) {
-    return v_select(denominator > v_splat(0), numerator / denominator, v_splat(0));
-}
-
-/* The group of rows from r on. A scale that is NaN makes the run's NaN. */
-static void align_group(real *codes, real *scales, int32_t blocks) {
-    vreal most = {0}, poison = {0};
-    for (int32_t b = 0; b < blocks; b++) {
-        const vreal scale = v_load(scales + b * GROUP);
-        most = v_at_least(scale, most);
-        poison += scale * 0;
-    }
-    const vreal step = most * (32768.0f / CODE_MAX) + poison;
-    for (int32_t b = 0; b < blocks; b++) {
-        const vcodes factor = pairs_of(quotient(v_load(scales + b * GROUP) * CODE_MAX, most));
-        DO_NOT_UNROLL
-        for (int32_t p = 0; p < PAIRS; p++, codes += GROUP) {
-            v_store(codes, (vreal)v_scale_codes(v_load_codes(codes), factor));
-        }
-        v_store(scales + b * GROUP, step);
-    }
-}
-
-void align_codes(real *room, const row_block *a, int32_t b0, int32_t b1) {
-    for (int32_t r = 0; r < a->rows; r += GROUP) {
-        align_group(room + (size_t)r * (size_t)a->depth + (size_t)(b0 * PAIRS * GROUP),
-                    room + scale_offset(a, r, b0), b1 - b0);
-    }
-}
-
 /* What makes a block's codes those of its run: they are multiplied, then there is added. */
 typedef struct {
     vcodes factor[STRIP_VECTORS];
@@ -138,11 +101,11 @@ NOINLINE void expand(real *to, const unsigned char *block, int32_t dtype, int32_
     }
 }
 
-/* c [GROUP][PANEL] += the group of rows from r on times a run of `blocks` blocks of a strip, from block b on. */
+/* c [GROUP][PANEL] += the codes of the group of rows from r on times a run of `blocks` blocks of a strip,
+ * from block b on. */
 NOINLINE void tile_run(real *c, const row_block *a, int32_t r, int32_t b, const real *strip,
                        int32_t blocks) {
     const real *pairs = a->data + (size_t)r * (size_t)a->depth + (size_t)(b * PAIRS * GROUP);
-    const real *steps = a->data + scale_offset(a, r, b);
     tile_products products = {0};
     DO_NOT_UNROLL
     for (int32_t p = 0; p < PAIRS * blocks; p++, pairs += GROUP, strip += STRIP) {
@@ -150,10 +113,9 @@ NOINLINE void tile_run(real *c, const row_block *a, int32_t r, int32_t b, const 
     }
     const vreal units[STRIP_VECTORS] = {v_load(strip), v_load(strip + LANES)};
     for (int32_t i = 0; i < GROUP; i++) {
-        const real step = steps[i];
         for (int32_t j = 0; j < STRIP_VECTORS; j++) {
             real *to = c + i * PANEL + j * LANES;
-            v_store(to, add_block(v_load(to), products.sum[i][j], units[j], step));
+            v_store(to, add_block(v_load(to), products.sum[i][j], units[j]));
         }
     }
 }

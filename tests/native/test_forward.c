@@ -4,7 +4,7 @@
  */
 #include "scene.h"
 
-#include "pack.h"
+#include "quant_runs.h"
 
 #include <math.h>
 #include <stdlib.h>
