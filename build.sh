@@ -29,7 +29,7 @@ threads_compile=(-matomics -mbulk-memory -mmutable-globals)
 threads_link=(-sIMPORTED_MEMORY "-Wl,--shared-memory,--no-check-features,--export=__stack_pointer")
 
 # The files whose loops do nearly all of the arithmetic are compiled for speed, the others for size.
-kernels=(activation gemm quads quads_pack quant quant_gemm quant_runs)
+kernels=(activation gemm quads quads_pack quant quant_gemm quant_pack quant_runs)
 
 compile_objects() { # compile_objects FOLDER FLAG...: one object per file of src/core that has none yet
   local folder=$1 file name level

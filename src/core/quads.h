@@ -18,7 +18,7 @@
  * leaves is rounded again, to a second set of codes, and takes the products once more. Of two inputs that
  * are as large as each other and outweigh the rest, the rest is met to those 11 bits only.
  *
- * Called by quant_gemm.c; private to the kernels.
+ * Called by quant_gemm.c and quant_pack.c; private to the kernels.
  */
 #ifndef GATED_MLP_QUADS_H
 #define GATED_MLP_QUADS_H

@@ -1,4 +1,4 @@
-/* Rows as bytes for weights in quads; see quads.h. Called by quant_gemm.c. */
+/* Rows as bytes for weights in quads; see quads.h. Called by quant_pack.c. */
 #include "quads.h"
 
 #if HAS_QUADS && !defined(GATED_MLP_FLOAT64)
