@@ -175,50 +175,50 @@ INLINE void add_sums(real *tile, const panel_sums *sums, int first) {
     }
 }
 
+NOINLINE void gemv_reals(panel_sums *sums, const real *row, const unsigned char *weights,
+                         int32_t depth) {
+    gemv_typed(DTYPE_REAL, sums, row, weights, depth);
+}
+
+/* F16 takes too many registers to be expanded beside eight sums, and blocks in double are no
+ * stream: a few rows at a time, through a buffer in L1. */
+static void gemv_buffered(panel_sums *sums, const real *row, const linear *l, int32_t panel,
+                          int32_t k0, int32_t depth) {
+    real expanded[BUFFER_ROWS * PANEL];
+    for (int32_t k = 0; k < depth; k += BUFFER_ROWS) {
+        const int32_t n = min_i32(BUFFER_ROWS, depth - k);
+        expand_panel_rows(expanded, l, panel, k0 + k, n);
+        gemv_reals(sums, row + k, (const unsigned char *)expanded, n);
+    }
+}
+
 /* tile [PANEL] = one row times `depth` rows of a panel, straight from the store; the sums never leave
- * their registers. */
-INLINE void gemv_stream(const int32_t dtype, real *tile, const real *row,
-                        const unsigned char *weights, int32_t depth) {
+ * their registers, which for numbers made V8 11 slower. */
+NOINLINE void gemv_bf16(real *tile, const real *row, const unsigned char *weights, int32_t depth) {
     for (int32_t k = 0; k < depth; k += K_BLOCK) {
         panel_sums sums = {0};
-        gemv_typed(dtype, &sums, row + k, weights + (size_t)k * PANEL * held_bytes(dtype),
+        gemv_typed(DTYPE_BF16, &sums, row + k, weights + (size_t)k * PANEL * held_bytes(DTYPE_BF16),
                    min_i32(K_BLOCK, depth - k));
         add_sums(tile, &sums, k == 0);
     }
 }
 
-NOINLINE void gemv_reals(real *tile, const real *row, const unsigned char *weights, int32_t depth) {
-    gemv_stream(DTYPE_REAL, tile, row, weights, depth);
-}
-
-NOINLINE void gemv_bf16(real *tile, const real *row, const unsigned char *weights, int32_t depth) {
-    gemv_stream(DTYPE_BF16, tile, row, weights, depth);
-}
-
-/* F16 takes too many registers to be expanded beside eight sums, and blocks in double are no
- * stream: a few rows at a time, through a buffer in L1. */
-static void gemv_buffered(real *tile, const real *row, const linear *l, int32_t panel, int32_t k0,
-                          int32_t k1) {
-    real expanded[BUFFER_ROWS * PANEL];
-    for (int32_t block = k0; block < k1; block += K_BLOCK) {
-        const int32_t end = min_i32(block + K_BLOCK, k1);
-        panel_sums sums = {0};
-        for (int32_t k = block; k < end; k += BUFFER_ROWS) {
-            const int32_t n = min_i32(BUFFER_ROWS, end - k);
-            expand_panel_rows(expanded, l, panel, k, n);
-            gemv_typed(DTYPE_REAL, &sums, row + (k - k0), (const unsigned char *)expanded, n);
-        }
-        add_sums(tile, &sums, block == k0);
-    }
-}
-
-/* tile [PANEL] = one row times one panel. */
+/* tile [PANEL] = one row, from its column k0 on, times one panel. */
 static void gemv_panel(real *tile, const real *row, const linear *l, int32_t panel, int32_t k0,
                        int32_t k1) {
-    switch (l->dtype) {
-    case DTYPE_REAL: gemv_reals(tile, row, panel_row(l, panel, k0), k1 - k0); break;
-    case DTYPE_BF16: gemv_bf16(tile, row, panel_row(l, panel, k0), k1 - k0); break;
-    default: gemv_buffered(tile, row, l, panel, k0, k1); break;
+    if (l->dtype == DTYPE_BF16) {
+        gemv_bf16(tile, row, panel_row(l, panel, k0), k1 - k0);
+        return;
+    }
+    for (int32_t k = k0; k < k1; k += K_BLOCK) {
+        const int32_t depth = min_i32(K_BLOCK, k1 - k);
+        panel_sums sums = {0};
+        if (l->dtype == DTYPE_REAL) {
+            gemv_reals(&sums, row + (k - k0), panel_row(l, panel, k), depth);
+        } else {
+            gemv_buffered(&sums, row + (k - k0), l, panel, k, depth);
+        }
+        add_sums(tile, &sums, k == k0);
     }
 }
 
