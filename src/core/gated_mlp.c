@@ -9,7 +9,7 @@
 #include "units.h"
 
 /* A row block's stages, in order. A panel is a step, in the third a group of rows. The first has steps only where
- * gates come first, the third where hidden values become codes. */
+ * gates come first, the third where hidden values become pairs of codes. */
 typedef enum { STAGE_GATES, STAGE_HIDDEN, STAGE_ROWS, STAGE_DOWN, STAGES } stage_kind;
 
 /* What a thread has made of a row block's x for itself: the block's first token, or -1. */
@@ -171,10 +171,7 @@ static column_range steps_of(const gated_mlp_job *job, int32_t stage) {
         }
         return m->sparse ? (column_range){0, panel_count(m->d_ff)} : panels_at_work(&job->call);
     case STAGE_HIDDEN: return panels_at_work(&job->call);
-    case STAGE_ROWS: {
-        const int32_t groups = (hidden.rows + hidden.group - 1) / hidden.group;
-        return (column_range){0, hidden.blocks > 0 ? groups : 0};
-    }
+    case STAGE_ROWS: return (column_range){0, groups_to_finish(&hidden)};
     default: return (column_range){0, panel_count(m->d)};
     }
 }

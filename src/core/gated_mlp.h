@@ -22,7 +22,7 @@
  * - Sizes are int32_t; byte counts are uint64_t, and 0 means "not a valid size".
  * - Summation: products are added in blocks of at most 256 terms and the blocks are added up, so
  *   float32 error does not grow with d_ff. A token's result does not depend on which other tokens
- *   are in the call.
+ *   are in the call, but for block-quantised weights on how many there are (quant_runs.h).
  */
 #ifndef GATED_MLP_H
 #define GATED_MLP_H

@@ -281,11 +281,15 @@ void pack_columns(real *room, const row_block *a, int32_t column, const real *sr
     }
 }
 
+int32_t groups_to_finish(const row_block *a) {
+    return a->blocks == 0 || in_quads(a->kind) ? 0 : (a->rows + a->group - 1) / a->group;
+}
+
 void finish_rows(real *room, const row_block *a, int32_t r, int32_t k0, int32_t k1) {
 #ifdef GATED_MLP_FLOAT64
     (void)room, (void)a, (void)r, (void)k0, (void)k1;
 #else
-    if (a->blocks > 0 && k0 < k1) {
+    if (k0 < k1) {
         align_codes(room, a, r, k0 / BLOCK, block_count(k1));
     }
 #endif
@@ -299,8 +303,8 @@ row_block pack_row_block(real *room, const real *src, int32_t rows, int32_t colu
     } else {
         pack_columns(room, &a, 0, src, (size_t)columns, columns);
     }
-    for (int32_t r = 0; r < rows; r += a.group) {
-        finish_rows(room, &a, r, 0, columns);
+    for (int32_t i = 0; i < groups_to_finish(&a); i++) {
+        finish_rows(room, &a, i * a.group, 0, columns);
     }
     return a;
 }

@@ -98,8 +98,11 @@ row_block row_block_in(real *room, int32_t rows, int32_t columns, int32_t dtype)
 void pack_columns(real *room, const row_block *a, int32_t column, const real *src, size_t ld,
                   int32_t columns);
 
-/* What is left to do for the group of rows from r on, when all columns [k0, k1) of a product to come are
- * packed. */
+/* Groups of rows that are not done when their columns are packed. */
+int32_t groups_to_finish(const row_block *a);
+
+/* What is left to do for such a group, the rows from r on, when all columns [k0, k1) of a product to come are
+ * packed: once, as it is done in place. */
 void finish_rows(real *room, const row_block *a, int32_t r, int32_t k0, int32_t k1);
 
 /* src [rows, columns] as A of a forward product: itself where few rows of values are wanted, else

@@ -72,7 +72,7 @@ INLINE void add_pairs(tile_products *products, vcodes first, vcodes second, cons
 void pack_codes(real *room, const row_block *a, int32_t block, const real *src, size_t ld,
                 int32_t columns);
 
-/* Gives the group of rows from r on its scales of blocks b0 to b1, when these are all packed: pairs get one for
+/* Gives the group of rows from r on its scales of blocks b0 to b1, when these are all packed as pairs: one for
  * each row, which is that of block b0. */
 void align_codes(real *room, const row_block *a, int32_t r, int32_t b0, int32_t b1);
 

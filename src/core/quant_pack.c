@@ -3,8 +3,9 @@
 
 #ifndef GATED_MLP_FLOAT64
 
-/* The codes of a block are scaled to add up to no more than this in magnitude, before they are
- * rounded: then 256 times a block's product with Q8_0's codes, and another product, fit in 32 bits. */
+/* The codes of a block are scaled to add up to no more than this in magnitude, before they are rounded, and
+ * once more for their row, by at most 1/2 each: so to 65535. Then 256 times a block's product with Q8_0's
+ * codes, and another product, fit in 32 bits. */
 #define CODES_TOTAL 65503.0f
 
 /* What a unit of the codes of values [BLOCK] stands for; not finite where a value is not. */
@@ -112,9 +113,6 @@ INLINE void align_group(const int32_t group, real *codes, real *scales, real *su
 }
 
 void align_codes(real *room, const row_block *a, int32_t r, int32_t b0, int32_t b1) {
-    if (in_quads(a->kind)) {
-        return;
-    }
     real *codes = room + (size_t)r * (size_t)a->depth + (size_t)(b0 * PAIRS * a->group);
     real *scales = room + scale_offset(a, r, b0), *sums = room + sum_offset(a, r, b0);
     if (a->group == GROUP) {

@@ -138,9 +138,12 @@ static void test_masks(void) {
 }
 
 /* Gradients that overwrite what is there are, to the bit, those that are added to zeros. */
-static void test_overwriting(int32_t tokens, int sliced, unsigned mask) {
+static void test_overwriting(int32_t tokens, int32_t begin, int32_t end, unsigned mask) {
     scene s;
-    scene_start(&s, 45, 70, tokens, DTYPE_BF16, ACT_silu, sliced, 0);
+    scene_start(&s, 45, 70, tokens, DTYPE_BF16, ACT_silu, 0, 0);
+    s.options.unit_begin = begin;
+    s.options.unit_end = end;
+    s.options.scale = (real)-0.75;
     gradient_pair over = start_gradients(&s.l, tokens), added = start_gradients(&s.l, tokens);
     const int kinds = s.l.mlp.ffn_sub_norm.weight != NULL ? KINDS : KINDS - 1;
     for (int i = 0; i < kinds; i++) {
@@ -168,11 +171,13 @@ static void test_overwriting(int32_t tokens, int sliced, unsigned mask) {
 }
 
 static void test_all_overwriting(void) {
-    for (int sliced = 0; sliced < 2; sliced++) {
-        test_overwriting(0, sliced, ~0u);
-        test_overwriting(5, sliced, ~0u);
-        test_overwriting(5, sliced, 0x55);
-        test_overwriting(131, sliced, ~0u);
+    static const int32_t slices[][2] = {{0, 70}, {0, 37}, {37, 70}, {20, 50}, {40, 40}};
+    for (int i = 0; i < 5; i++) {
+        const int32_t begin = slices[i][0], end = slices[i][1];
+        test_overwriting(0, begin, end, ~0u);
+        test_overwriting(5, begin, end, ~0u);
+        test_overwriting(5, begin, end, 0x55);
+        test_overwriting(131, begin, end, ~0u);
     }
 }
 

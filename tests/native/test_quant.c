@@ -199,7 +199,7 @@ static void test_last_row(int32_t dtype, double value) {
     free(l.weight);
 }
 
-/* Inputs of any magnitude, zero among them, are rounded relative to their own block. */
+/* Inputs of any magnitude, blocks of zeros among them, are rounded relative to the largest. */
 static void test_magnitudes(int32_t dtype, double magnitude, int32_t tokens) {
     layer l = layer_create(96, 40, dtype, 0, ACT_none);
     real *x = random_reals(tokens * 96), *y = filled_reals(tokens * 40, 0);
