@@ -29,20 +29,8 @@ INLINE weight_quads expand_quads(const int32_t dtype, const unsigned char *at) {
     return (weight_quads){first, second, mean};
 }
 
-/* One block of strip s. Of Q8_0's weights only means, since the store itself has the others. */
-INLINE void expand_block(const int32_t dtype, real *to, const unsigned char *block, int32_t s) {
-    const unsigned char *quads = strip_quads(block, dtype, s);
-    DO_NOT_UNROLL
-    for (int32_t p = 0; p < QUAD_PAIRS; p++, quads += quads_offset(dtype, 8, 0)) {
-        for (int32_t j = 0; j < STRIP_VECTORS; j++) {
-            const weight_quads w = expand_quads(dtype, quads + quads_offset(dtype, 0, j));
-            v_store(to + p * STRIP + j * LANES, (vreal)w.both);
-            if (dtype == DTYPE_Q4_1_QUADS) {
-                v_store(to + COARSE_AT + 2 * p * STRIP + j * LANES, (vreal)w.a);
-                v_store(to + COARSE_AT + (2 * p + 1) * STRIP + j * LANES, (vreal)w.b);
-            }
-        }
-    }
+/* Scales and minima of strip s of a block, behind what fine codes are multiplied by. */
+INLINE void expand_ranges(const int32_t dtype, real *to, const unsigned char *block, int32_t s) {
     const strip_row scales = expand_scales(block, s);
     memcpy(to + SCALES_AT, &scales, sizeof scales);
     if (dtype == DTYPE_Q4_1_QUADS) {
@@ -51,26 +39,33 @@ INLINE void expand_block(const int32_t dtype, real *to, const unsigned char *blo
     }
 }
 
-/* to [end - begin][QUAD_BLOCKS] = `blocks` blocks of strips begin to end, in the order in which memory
- * has them. */
-INLINE void expand_typed(const int32_t dtype, real *to, const unsigned char *block, int32_t begin,
-                         int32_t end, int32_t blocks) {
+/* to [blocks] = strip s of `blocks` blocks of Q4_1. */
+NOINLINE void expand_q4_1(real *to, const unsigned char *block, int32_t s, int32_t blocks) {
+    const int32_t dtype = DTYPE_Q4_1_QUADS;
     DO_NOT_UNROLL
-    for (int32_t n = 0; n < blocks; n++, block += block_bytes(dtype)) {
+    for (int32_t n = 0; n < blocks;
+         n++, block += block_bytes(dtype), to += quads_strip_reals(dtype)) {
+        const unsigned char *quads = strip_quads(block, dtype, s);
         DO_NOT_UNROLL
-        for (int32_t s = begin; s < end; s++) {
-            expand_block(dtype, to + ((s - begin) * QUAD_BLOCKS + n) * quads_strip_reals(dtype),
-                         block, s);
+        for (int32_t p = 0; p < QUAD_PAIRS; p++, quads += quads_offset(dtype, 8, 0)) {
+            for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+                const weight_quads w = expand_quads(dtype, quads + quads_offset(dtype, 0, j));
+                v_store(to + p * STRIP + j * LANES, (vreal)w.both);
+                v_store(to + COARSE_AT + 2 * p * STRIP + j * LANES, (vreal)w.a);
+                v_store(to + COARSE_AT + (2 * p + 1) * STRIP + j * LANES, (vreal)w.b);
+            }
         }
+        expand_ranges(dtype, to, block, s);
     }
 }
 
-NOINLINE void expand(real *to, const unsigned char *block, int32_t dtype, int32_t begin,
-                     int32_t end, int32_t blocks) {
-    if (dtype == DTYPE_Q8_0_QUADS) {
-        expand_typed(DTYPE_Q8_0_QUADS, to, block, begin, end, blocks);
-    } else {
-        expand_typed(DTYPE_Q4_1_QUADS, to, block, begin, end, blocks);
+/* products += a quad of inputs of a strip's outputs times that of each row */
+INLINE void add_quad(tile_products *products, const vunsigned_bytes *weights, const real *codes) {
+    for (int32_t i = 0; i < GROUP; i++) {
+        const vbytes x = v_splat_quad(codes + i);
+        for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+            products->sum[i][j] = v_dot_quads(x, weights[j], products->sum[i][j]);
+        }
     }
 }
 
@@ -80,17 +75,32 @@ INLINE void add_quads(tile_products *products, const void *weights, const real *
     DO_NOT_UNROLL
     for (int32_t q = 0; q < count; q++, at += STRIP_VECTORS * 16, codes += GROUP) {
         const vunsigned_bytes w[STRIP_VECTORS] = {v_load_bytes(at), v_load_bytes(at + 16)};
-        for (int32_t i = 0; i < GROUP; i++) {
-            const vbytes x = v_splat_quad(codes + i);
-            for (int32_t j = 0; j < STRIP_VECTORS; j++) {
-                products->sum[i][j] = v_dot_quads(x, w[j], products->sum[i][j]);
-            }
-        }
+        add_quad(products, w, codes);
     }
 }
 
-INLINE void tile_typed(const int32_t dtype, real *c, const row_block *a, int32_t r, int32_t b0,
-                       const unsigned char *block, int32_t s, const real *strip, int32_t blocks) {
+/* The same for fine codes and Q8_0's means, which are made of `quads` and left in `means`. */
+INLINE void add_means(tile_products *products, real *means, const unsigned char *quads,
+                      const real *codes) {
+    const int32_t dtype = DTYPE_Q8_0_QUADS;
+    DO_NOT_UNROLL
+    for (int32_t p = 0; p < QUAD_PAIRS;
+         p++, quads += quads_offset(dtype, 8, 0), codes += GROUP, means += STRIP) {
+        vunsigned_bytes w[STRIP_VECTORS];
+        for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+            w[j] = expand_quads(dtype, quads + quads_offset(dtype, 0, j)).both;
+            v_store(means + j * LANES, (vreal)w[j]);
+        }
+        add_quad(products, w, codes);
+    }
+}
+
+/* c [GROUP][PANEL] += the group of rows from r on times strip s of `blocks` blocks. first: of the groups that
+ * the strip meets. Of Q8_0 it makes of the store what the others find in `strip`, which beside products takes
+ * half the time that a loop of its own would. */
+INLINE void tile_typed(const int32_t dtype, const int first, real *c, const row_block *a, int32_t r,
+                       int32_t b0, const unsigned char *block, int32_t s, real *strip,
+                       int32_t blocks) {
     const real *codes = a->data + (size_t)r * (size_t)a->depth + (size_t)(b0 * QUAD_CODES * GROUP);
     const real *scales = a->data + scale_offset(a, r, b0);
     const real *sums = a->data + sum_offset(a, r, b0);
@@ -112,7 +122,12 @@ INLINE void tile_typed(const int32_t dtype, real *c, const row_block *a, int32_t
                 products.sum[i][j] <<= form_of(dtype).shift;
             }
         }
-        add_quads(&products, strip, codes + QUADS * GROUP, QUAD_PAIRS);
+        if (dtype == DTYPE_Q8_0_QUADS && first) {
+            add_means(&products, strip, strip_quads(block, dtype, s), codes + QUADS * GROUP);
+            expand_ranges(dtype, strip, block, s);
+        } else {
+            add_quads(&products, strip, codes + QUADS * GROUP, QUAD_PAIRS);
+        }
         LEAVE_IN_MEMORY();
         UNROLL
         for (int32_t j = 0; j < STRIP_VECTORS; j++) {
@@ -129,38 +144,39 @@ INLINE void tile_typed(const int32_t dtype, real *c, const row_block *a, int32_t
     }
 }
 
+NOINLINE void first_tile_q8_0(real *c, const row_block *a, int32_t b0, const unsigned char *block,
+                              int32_t s, real *strip, int32_t blocks) {
+    tile_typed(DTYPE_Q8_0_QUADS, 1, c, a, 0, b0, block, s, strip, blocks);
+}
+
 NOINLINE void tile_q8_0(real *c, const row_block *a, int32_t r, int32_t b0,
-                        const unsigned char *block, int32_t s, const real *strip, int32_t blocks) {
-    tile_typed(DTYPE_Q8_0_QUADS, c, a, r, b0, block, s, strip, blocks);
+                        const unsigned char *block, int32_t s, real *strip, int32_t blocks) {
+    tile_typed(DTYPE_Q8_0_QUADS, 0, c, a, r, b0, block, s, strip, blocks);
 }
 
 NOINLINE void tile_q4_1(real *c, const row_block *a, int32_t r, int32_t b0,
-                        const unsigned char *block, int32_t s, const real *strip, int32_t blocks) {
-    tile_typed(DTYPE_Q4_1_QUADS, c, a, r, b0, block, s, strip, blocks);
+                        const unsigned char *block, int32_t s, real *strip, int32_t blocks) {
+    tile_typed(DTYPE_Q4_1_QUADS, 0, c, a, r, b0, block, s, strip, blocks);
 }
 
-/* tile [rows][PANEL] += the first `rows` rows, whole groups, times blocks b0 to b1 of a panel. Of Q8_0 all
- * strips are expanded together, since memory gives a run of lines faster than pieces of it; of Q4_1 there
- * is room for one. */
+/* tile [rows][PANEL] += the first `rows` rows, whole groups, times blocks b0 to b1 of a panel. */
 static void tiles(real *tile, const row_block *a, int32_t rows, const linear *l, int32_t panel,
-                  int32_t b0, int32_t b1, real *room) {
-    const int32_t strips = strips_in(l->out_features, panel);
-    const int32_t together = l->dtype == DTYPE_Q8_0_QUADS ? PANEL_STRIPS : 1;
-    for (int32_t b = b0; b < b1; b += QUAD_BLOCKS) {
-        const int32_t blocks = min_i32(QUAD_BLOCKS, b1 - b);
+                  int32_t b0, int32_t b1, real *strip) {
+    const int32_t together = blocks_together(l->dtype);
+    for (int32_t b = b0; b < b1; b += together) {
+        const int32_t blocks = min_i32(together, b1 - b);
         const unsigned char *first = panel_block(l, panel, b);
-        for (int32_t s = 0; s < strips; s++) {
-            const int32_t expanded = s % together;
-            if (expanded == 0) {
-                expand(room, first, l->dtype, s, min_i32(s + together, strips), blocks);
-            }
-            const real *strip = room + expanded * QUAD_BLOCKS * quads_strip_reals(l->dtype);
-            for (int32_t r = 0; r < rows; r += GROUP) {
-                real *c = tile + r * PANEL + s * STRIP;
-                if (l->dtype == DTYPE_Q8_0_QUADS) {
-                    tile_q8_0(c, a, r, b, first, s, strip, blocks);
-                } else {
-                    tile_q4_1(c, a, r, b, first, s, strip, blocks);
+        for (int32_t s = 0; s < strips_in(l->out_features, panel); s++) {
+            real *c = tile + s * STRIP;
+            if (l->dtype == DTYPE_Q8_0_QUADS) {
+                first_tile_q8_0(c, a, b, first, s, strip, blocks);
+                for (int32_t r = GROUP; r < rows; r += GROUP) {
+                    tile_q8_0(c + r * PANEL, a, r, b, first, s, strip, blocks);
+                }
+            } else {
+                expand_q4_1(strip, first, s, blocks);
+                for (int32_t r = 0; r < rows; r += GROUP) {
+                    tile_q4_1(c + r * PANEL, a, r, b, first, s, strip, blocks);
                 }
             }
         }

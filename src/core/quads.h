@@ -40,11 +40,16 @@ INLINE int32_t quads_strip_reals(int32_t dtype) {
     return dtype == DTYPE_Q8_0_QUADS ? MINIMA_AT : COARSE_AT + QUADS * STRIP;
 }
 
-/* Blocks that are gone through at a time. */
-#define QUAD_BLOCKS 24
-_Static_assert(QUAD_BLOCKS *(COARSE_AT + QUADS * STRIP) <= QUANT_STRIP_REALS &&
-                   QUAD_BLOCKS * PANEL_STRIPS * MINIMA_AT <= QUANT_STRIP_REALS,
-               "a strip of Q4_1 fits, and all of Q8_0's");
+/* Blocks that are gone through at a time: those of a strip stay in L1 beside a group's rows. */
+#define Q8_0_BLOCKS 64
+#define Q4_1_BLOCKS 24
+_Static_assert(Q8_0_BLOCKS *MINIMA_AT <= QUANT_STRIP_REALS &&
+                   Q4_1_BLOCKS * (COARSE_AT + QUADS * STRIP) <= QUANT_STRIP_REALS,
+               "a strip fits");
+
+INLINE int32_t blocks_together(int32_t dtype) {
+    return dtype == DTYPE_Q8_0_QUADS ? Q8_0_BLOCKS : Q4_1_BLOCKS;
+}
 
 #ifndef GATED_MLP_FLOAT64
 
