@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, test } from 'node:test';
 import { NAMED_FAULTS, OTHER_FAULTS } from './mutation/faults.js';
+import { HARMLESS } from './mutation/harmless.js';
 import { copyTree, passes, tryFault, variantFor } from './mutation/patched-tree.js';
 
 const tree = copyTree();
@@ -21,6 +22,16 @@ test('every fault that is patched in has its one place in the sources', () => {
   for (const { name, file, find } of [...NAMED_FAULTS, ...OTHER_FAULTS]) {
     const source = readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
     assert.equal(source.split(find).length - 1, 1, `${name}: ${find}`);
+  }
+});
+
+test('every mutant that is explained is one of a line of the sources', () => {
+  for (const { file, before } of HARMLESS) {
+    const source = readFileSync(new URL(`../src/core/${file}`, import.meta.url), 'utf8');
+    assert.ok(
+      source.split('\n').some((line) => line.trim() === before),
+      `${file}: ${before}`,
+    );
   }
 });
 

@@ -100,8 +100,8 @@ export const HARMLESS = [
   },
   {
     file: 'pack.c',
-    before: 'return (row_block){room, rows, blocks > 0 ? blocks * PAIRS : columns, group, blocks};',
-    after: 'return (row_block){room, rows, blocks != 0 ? blocks * PAIRS : columns, group, blocks};',
+    before: 'const int32_t depth = blocks > 0 ? blocks * codes : columns;',
+    after: 'const int32_t depth = blocks != 0 ? blocks * codes : columns;',
     equivalent: true,
     reason: 'blocks are counted and never fewer than none',
   },

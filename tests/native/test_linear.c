@@ -129,6 +129,9 @@ int main(void) {
     test_problem(131, 70, 65, DTYPE_Q4_1);
     test_problem(7, 300, 530, DTYPE_Q4_1);
     test_problem(3, 300, 530, DTYPE_Q8_0);
+    test_problem(5, 40, 2100, DTYPE_Q8_0); /* more blocks than are gone through at a time */
+    test_problem(5, 40, 2100, DTYPE_Q4_1);
+    test_problem(33, 40, 2100, DTYPE_Q4_1);
     for (int32_t size = 1; size <= 33; size++) {
         test_problem(size % 10, 3 * size, 70 - size,
                      size % 2 ? DTYPE_Q8_0_QUADS : DTYPE_Q4_1_QUADS);
