@@ -298,8 +298,8 @@ export class GatedMLP {
    * @param {object} [options]
    * @param {[number, number]} [options.units] a slice of the hidden width; rows and columns of other units stay 0, but
    *   for those of a sparse gate, and of gate and up before a norm
-   * @param {Record<string, RealArray>} [options.out] arrays to be written again, as an earlier call gave them: a tenth of the time
-   *   and more goes into new ones
+   * @param {Record<string, RealArray>} [options.out] arrays to be written again, all that an earlier call gave, which share no memory
+   *   with each other: a tenth of the time and more goes into new ones
    * @returns {Record<string, RealArray>} x, 'gate_proj.weight', ...: fresh arrays, or those of `out`
    */
   backward(x, gradOutput, { units, out } = {}) {

@@ -101,7 +101,7 @@ export class Wasm {
   }
 
   /**
-   * A 16-byte aligned block. Throws ERR_OUT_OF_MEMORY. `owner`: the object with which the block is given back
+   * A block that begins a cache line. Throws ERR_OUT_OF_MEMORY. `owner`: the object with which the block is given back
    * if it is dropped without dispose().
    * @param {number} bytes
    * @param {string} what for the message
