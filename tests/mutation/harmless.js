@@ -106,6 +106,13 @@ export const HARMLESS = [
     reason: 'blocks are counted and never fewer than none',
   },
   {
+    file: 'pack.c',
+    before: 'if (k0 < k1) {',
+    after: 'if (k0 != k1) {',
+    equivalent: true,
+    reason: 'options whose begin is past their end have been refused',
+  },
+  {
     file: 'pack.h',
     before: 'return (rows + GROUP - 1) / GROUP * GROUP;',
     after: 'return (rows + GROUP + 1) / GROUP * GROUP;',

@@ -129,9 +129,6 @@ int main(void) {
     test_problem(131, 70, 65, DTYPE_Q4_1);
     test_problem(7, 300, 530, DTYPE_Q4_1);
     test_problem(3, 300, 530, DTYPE_Q8_0);
-    test_problem(5, 40, 2100, DTYPE_Q8_0); /* more blocks than are gone through at a time */
-    test_problem(5, 40, 2100, DTYPE_Q4_1);
-    test_problem(33, 40, 2100, DTYPE_Q4_1);
     for (int32_t size = 1; size <= 33; size++) {
         test_problem(size % 10, 3 * size, 70 - size,
                      size % 2 ? DTYPE_Q8_0_QUADS : DTYPE_Q4_1_QUADS);
@@ -140,5 +137,10 @@ int main(void) {
     test_problem(131, 70, 65, DTYPE_Q4_1_QUADS);
     test_problem(7, 300, 530, DTYPE_Q8_0_QUADS);
     test_problem(1, 300, 530, DTYPE_Q4_1_QUADS);
+    /* More blocks than are gone through at a time, in groups of rows and one left over. */
+    for (int32_t tokens = 5; tokens <= 37; tokens += 4) {
+        test_problem(tokens, 40, 2100, tokens % 8 == 1 ? DTYPE_Q8_0 : DTYPE_Q4_1);
+        test_problem(tokens, 40, 2100, tokens % 8 == 1 ? DTYPE_Q8_0_QUADS : DTYPE_Q4_1_QUADS);
+    }
     return report();
 }
