@@ -127,29 +127,41 @@ static void expand_block(real *to, const unsigned char *block, int32_t s) {
     memcpy(to + (PAIRS + 1) * STRIP, &minima, sizeof minima);
 }
 
-/* c [GROUP][PANEL] += a group of rows times strip s of `blocks` blocks, straight from the store. */
+/* Q8_0's scales of a strip, to [STRIP], for sums that are 256 times products. */
+INLINE void expand_shares(real *to, const unsigned char *block, int32_t s) {
+    const strip_row scales = expand_scales(block, s);
+    for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+        v_store(to + j * LANES, scales.v[j] * (1.0f / 256));
+    }
+}
+
+/* c [GROUP][PANEL] += a group of rows times strip s of `blocks` blocks, straight from the store but for their scales
+ * [blocks][STRIP], which the first group leaves for the others: it has fetched their lines, too. */
 NOINLINE void tile_q8_0(real *c, const row_block *a, int32_t r, int32_t b0,
-                        const unsigned char *block, int32_t s, int32_t blocks) {
+                        const unsigned char *block, int32_t s, real *scales, int32_t blocks) {
     const real *pairs = a->data + (size_t)r * (size_t)a->depth + (size_t)(b0 * PAIRS * GROUP);
-    for (int32_t b = 0; b < blocks; b++, block += block_bytes(DTYPE_Q8_0)) {
+    for (int32_t b = 0; b < blocks; b++, block += block_bytes(DTYPE_Q8_0), scales += STRIP) {
         const unsigned char *codes = block + codes_offset(DTYPE_Q8_0) + s * STRIP * 2;
-        tile_products products = {0};
+        tile_products products;
+        add_pairs(&products, v_load_codes(codes), v_load_codes(codes) << 8, pairs, 1);
+        pairs += GROUP;
+        codes += 2 * PANEL;
         DO_NOT_UNROLL
-        for (int32_t p = 0; p < PAIRS; p++, pairs += GROUP, codes += PANEL * 2) {
+        for (int32_t p = 1; p < PAIRS; p++, pairs += GROUP, codes += 2 * PANEL) {
             const vcodes both = v_load_codes(codes);
-            add_pairs(&products, both, both << 8, pairs);
+            add_pairs(&products, both, both << 8, pairs, 0);
         }
-        strip_row weight_scales = expand_scales(block, s);
-        for (int32_t j = 0; j < STRIP_VECTORS; j++) {
-            weight_scales.v[j] *= 1.0f / 256;
+        if (r == 0) {
+            expand_shares(scales, block, s);
         }
         for (int32_t i = 0; i < GROUP; i++) {
             products.sum[i][0] -= products.sum[i][1] >> 8; /* now both are 256 times a product */
         }
+        const vreal shares[STRIP_VECTORS] = {v_load(scales), v_load(scales + LANES)};
         for (int32_t i = 0; i < GROUP; i++) {
             for (int32_t j = 0; j < STRIP_VECTORS; j++) {
                 real *to = c + i * PANEL + j * LANES;
-                v_store(to, add_block(v_load(to), products.sum[i][j], weight_scales.v[j]));
+                v_store(to, add_block(v_load(to), products.sum[i][j], shares[j]));
             }
         }
     }
@@ -161,10 +173,13 @@ NOINLINE void tile_q4_1(real *c, const row_block *a, int32_t r, int32_t b0, cons
     const real *pairs = a->data + (size_t)r * (size_t)a->depth + (size_t)(b0 * PAIRS * GROUP);
     const real *sums = a->data + sum_offset(a, r, b0);
     for (int32_t b = 0; b < blocks; b++, sums += GROUP) {
-        tile_products products = {0};
+        tile_products products;
+        add_pairs(&products, v_load_codes(strip), v_load_codes(strip + LANES), pairs, 1);
+        pairs += GROUP;
+        strip += STRIP;
         DO_NOT_UNROLL
-        for (int32_t p = 0; p < PAIRS; p++, pairs += GROUP, strip += STRIP) {
-            add_pairs(&products, v_load_codes(strip), v_load_codes(strip + LANES), pairs);
+        for (int32_t p = 1; p < PAIRS; p++, pairs += GROUP, strip += STRIP) {
+            add_pairs(&products, v_load_codes(strip), v_load_codes(strip + LANES), pairs, 0);
         }
         const vreal weight_scales[STRIP_VECTORS] = {v_load(strip), v_load(strip + LANES)};
         for (int32_t i = 0; i < GROUP; i++) {
@@ -201,7 +216,7 @@ static void tiles(real *tile, const row_block *a, int32_t rows, const linear *l,
                 if (l->dtype == DTYPE_Q4_1) {
                     tile_q4_1(c, a, r, b, strip, blocks);
                 } else {
-                    tile_q8_0(c, a, r, b, first, s, blocks);
+                    tile_q8_0(c, a, r, b, first, s, strip, blocks);
                 }
             }
         }

@@ -58,12 +58,17 @@ typedef struct {
     vmask sum[GROUP][STRIP_VECTORS];
 } tile_products;
 
-/* products += a pair of inputs of a strip's outputs, first four and second, times that of each row. */
-INLINE void add_pairs(tile_products *products, vcodes first, vcodes second, const real *pairs) {
+/* products += a pair of inputs of a strip's outputs, first four and second, times that of each row; begins: they
+ * are nothing before, which spares zeros and additions. */
+INLINE void add_pairs(tile_products *products, vcodes first, vcodes second, const real *pairs,
+                      const int begins) {
+    const vcodes weights[STRIP_VECTORS] = {first, second};
     for (int32_t i = 0; i < GROUP; i++) {
         const vcodes x = v_splat_pair(pairs + i);
-        products->sum[i][0] += v_dot_pairs(first, x);
-        products->sum[i][1] += v_dot_pairs(second, x);
+        for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+            const vmask sums = v_dot_pairs(weights[j], x);
+            products->sum[i][j] = begins ? sums : products->sum[i][j] + sums;
+        }
     }
 }
 

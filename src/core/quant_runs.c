@@ -109,7 +109,7 @@ NOINLINE void tile_run(real *c, const row_block *a, int32_t r, int32_t b, const 
     tile_products products = {0};
     DO_NOT_UNROLL
     for (int32_t p = 0; p < PAIRS * blocks; p++, pairs += GROUP, strip += STRIP) {
-        add_pairs(&products, v_load_codes(strip), v_load_codes(strip + LANES), pairs);
+        add_pairs(&products, v_load_codes(strip), v_load_codes(strip + LANES), pairs, 0);
     }
     const vreal units[STRIP_VECTORS] = {v_load(strip), v_load(strip + LANES)};
     for (int32_t i = 0; i < GROUP; i++) {
