@@ -83,8 +83,11 @@ export function fillTrace(wasm, mlp, layout, x, tokens, units) {
   wasm.call('mlp_forward', output, layout.x, mlp, tokens, ...options, record);
 }
 
+/** A gated_mlp_gradients is eight pointers, then a flag; in whole vectors. */
+const [OVERWRITE_AT, GRADIENTS_BYTES] = [32, 48];
+
 /**
- * Memory for all gradients, to be overwritten, behind a gated_mlp_gradients: eight pointers and a flag, 36 bytes.
+ * Memory for all gradients, to be overwritten, behind a gated_mlp_gradients.
  * @param {Wasm} wasm
  * @param {Map<string, number[]>} shapes of the parameters
  * @param {number} n elements of x
@@ -93,7 +96,7 @@ export function fillTrace(wasm, mlp, layout, x, tokens, units) {
 export function layGradients(wasm, shapes, n, out) {
   const all = new Map([['x', [n]], ...shapes]);
   const fields = ['x', ...LINEARS.flatMap((linear) => [`${linear}.weight`, `${linear}.bias`])];
-  let bytes = 48;
+  let bytes = GRADIENTS_BYTES;
   /** @type {[name: string, offset: number, size: number, field: number][]} */
   const places = [];
   fields.forEach((name, field) => {
@@ -106,7 +109,8 @@ export function layGradients(wasm, shapes, n, out) {
   });
   const address = wasm.alloc(bytes, 'the gradients of every parameter');
   const { view } = wasm;
-  for (let at = 0; at < 48; at += 4) view.setUint32(address + at, at === 32 ? 1 : 0, true);
+  wasm.u8(address, GRADIENTS_BYTES).fill(0);
+  view.setUint32(address + OVERWRITE_AT, 1, true);
   for (const [, offset, , field] of places) {
     view.setUint32(address + 4 * field, address + offset, true);
   }

@@ -158,12 +158,7 @@ NOINLINE void tile_q8_0(real *c, const row_block *a, int32_t r, int32_t b0,
             products.sum[i][0] -= products.sum[i][1] >> 8; /* now both are 256 times a product */
         }
         const vreal shares[STRIP_VECTORS] = {v_load(scales), v_load(scales + LANES)};
-        for (int32_t i = 0; i < GROUP; i++) {
-            for (int32_t j = 0; j < STRIP_VECTORS; j++) {
-                real *to = c + i * PANEL + j * LANES;
-                v_store(to, add_block(v_load(to), products.sum[i][j], shares[j]));
-            }
-        }
+        add_products(c, &products, shares);
     }
 }
 
@@ -182,12 +177,7 @@ NOINLINE void tile_q4_1(real *c, const row_block *a, int32_t r, int32_t b0, cons
             add_pairs(&products, v_load_codes(strip), v_load_codes(strip + LANES), pairs, 0);
         }
         const vreal weight_scales[STRIP_VECTORS] = {v_load(strip), v_load(strip + LANES)};
-        for (int32_t i = 0; i < GROUP; i++) {
-            for (int32_t j = 0; j < STRIP_VECTORS; j++) {
-                real *to = c + i * PANEL + j * LANES;
-                v_store(to, add_block(v_load(to), products.sum[i][j], weight_scales[j]));
-            }
-        }
+        add_products(c, &products, weight_scales);
         for (int32_t i = 0; i < GROUP; i++) {
             for (int32_t j = 0; j < STRIP_VECTORS; j++) {
                 real *to = c + i * PANEL + j * LANES;

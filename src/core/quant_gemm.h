@@ -72,6 +72,16 @@ INLINE void add_pairs(tile_products *products, vcodes first, vcodes second, cons
     }
 }
 
+/* c [GROUP][PANEL] += what was added up of blocks whose weights have these scales. */
+INLINE void add_products(real *c, const tile_products *products, const vreal *scales) {
+    for (int32_t i = 0; i < GROUP; i++) {
+        for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+            real *to = c + i * PANEL + j * LANES;
+            v_store(to, add_block(v_load(to), products->sum[i][j], scales[j]));
+        }
+    }
+}
+
 /* Fills blocks of A from `block` on with src [rows, columns], rows ld apart: codes and
  * a scale for each row. A value that is not finite makes its block's scale NaN. */
 void pack_codes(real *room, const row_block *a, int32_t block, const real *src, size_t ld,

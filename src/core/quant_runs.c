@@ -67,12 +67,12 @@ INLINE void expand_run(const int32_t dtype, real *to, const unsigned char *block
             poison.v[j] += of.v[j] * 0;
         }
     }
+    /* by how much high_codes are too high, and 2^15 that they are scaled by */
+    const real high = dtype == DTYPE_Q8_0 ? 32768.0f / 256 : 32768.0f / 2048;
     for (int32_t b = 0; b < blocks; b++, block += block_bytes(dtype), to += PAIRS * STRIP) {
         const unsigned char *codes = block + codes_offset(dtype);
         const strip_row scales = expand_scales(block, s);
         const strip_row minima = dtype == DTYPE_Q4_1 ? expand_minima(block, s) : (strip_row){0};
-        /* by how much high_codes are too high, and 2^15 that they are scaled by */
-        const real high = dtype == DTYPE_Q8_0 ? 32768.0f / 256 : 32768.0f / 2048;
         code_change change;
         for (int32_t j = 0; j < STRIP_VECTORS; j++) {
             const vreal inverse = quotient(v_splat(CODE_MOST), most.v[j]);
@@ -112,12 +112,7 @@ NOINLINE void tile_run(real *c, const row_block *a, int32_t r, int32_t b, const 
         add_pairs(&products, v_load_codes(strip), v_load_codes(strip + LANES), pairs, 0);
     }
     const vreal units[STRIP_VECTORS] = {v_load(strip), v_load(strip + LANES)};
-    for (int32_t i = 0; i < GROUP; i++) {
-        for (int32_t j = 0; j < STRIP_VECTORS; j++) {
-            real *to = c + i * PANEL + j * LANES;
-            v_store(to, add_block(v_load(to), products.sum[i][j], units[j]));
-        }
-    }
+    add_products(c, &products, units);
 }
 
 void runs_panel_product(real *tile, const row_block *a, const linear *l, int32_t panel, int32_t b0,

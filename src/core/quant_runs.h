@@ -7,7 +7,8 @@
  * a row's result depends on how many there are, by a few thousandths of the whole.
  *
  * Sums fit in 32 bits: a row's codes of a block add up to 65535 at most (quant_pack.c), and those of a run
- * times one more than CODE_MOST, as Q4_1's are rounded twice, to less than 2^31. Called by quant_gemm.c; private to the kernels.
+ * times one more than CODE_MOST, as Q4_1's are rounded twice, to less than 2^31. Called by quant_gemm.c;
+ * private to the kernels.
  */
 #ifndef GATED_MLP_QUANT_RUNS_H
 #define GATED_MLP_QUANT_RUNS_H
