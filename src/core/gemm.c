@@ -40,13 +40,13 @@ INLINE strip_row expand_in_tile(const unsigned char *at, const int32_t dtype) {
     return row;
 }
 
-/* Whether one tile may both store and add. What follows the loop decides in which order V8 does a step:
- * with two ways out it loads everything first, which is 4 % faster where there are registers for it, and
- * half as fast where there are none. */
+/* Whether a tile that need not add stores its sums as they are. What follows the loop decides in which order V8
+ * does a step: with two ways out, and up to V8 12 with none but stores, it loads everything first, which is
+ * 4 % faster where there are registers for it, and half as fast where there are none: there zeros are added. */
 #ifdef FUSED_MADD
-#define TWO_WAYS_OUT 0
+#define STORES_SUMS 0
 #else
-#define TWO_WAYS_OUT 1
+#define STORES_SUMS 1
 #endif
 
 /* c [rows][STRIP] += sum_k a[k * a_step + row] b[k][column]; fresh: c is taken to be 0, whatever it
@@ -76,10 +76,13 @@ INLINE void tile_rows(const int32_t rows, const int32_t dtype, real *c, size_t l
             }
         }
     }
+    static const volatile vreal zeros[STRIP_VECTORS]; /* which no compiler may leave out */
     for (int32_t i = 0; i < rows; i++) {
         real *row = c + (size_t)i * ldc;
+        const real *before = fresh && !STORES_SUMS ? (const real *)zeros : row;
         for (int32_t j = 0; j < STRIP_VECTORS; j++) {
-            v_store(row + j * LANES, fresh ? sum[i][j] : v_load(row + j * LANES) + sum[i][j]);
+            v_store(row + j * LANES,
+                    fresh && STORES_SUMS ? sum[i][j] : v_load(before + j * LANES) + sum[i][j]);
         }
     }
 }
@@ -98,10 +101,11 @@ INLINE void tile_typed(const int32_t dtype, real *c, size_t ldc, const real *a, 
     }
 }
 
-/* The register tile over numbers, up to TILE_ROWS rows. zero: c is known to be that. */
+/* The register tile over numbers, up to TILE_ROWS rows. fresh: c need not be read, which takes long out of
+ * memory. */
 NOINLINE void tile_nx8(real *c, size_t ldc, const real *a, size_t a_step, const weight_strip *b,
-                       int32_t rows, int32_t depth, int zero) {
-    tile_typed(DTYPE_REAL, c, ldc, a, a_step, b, rows, depth, TWO_WAYS_OUT && zero);
+                       int32_t rows, int32_t depth, int fresh) {
+    tile_typed(DTYPE_REAL, c, ldc, a, a_step, b, rows, depth, fresh);
 }
 
 #ifdef FUSED_MADD
@@ -110,23 +114,12 @@ NOINLINE void tile_nx8_bf16(real *c, size_t ldc, const real *a, size_t a_step,
                             const weight_strip *b, int32_t rows, int32_t depth) {
     tile_typed(DTYPE_BF16, c, ldc, a, a_step, b, rows, depth, 0);
 }
-
-/* The same over numbers, with c stored: it need not be read, which takes long out of memory. */
-NOINLINE void tile_nx8_fresh(real *c, size_t ldc, const real *a, size_t a_step,
-                             const weight_strip *b, int32_t rows, int32_t depth) {
-    tile_typed(DTYPE_REAL, c, ldc, a, a_step, b, rows, depth, 1);
-}
 #else
 /* The same, whole, which leaves the weights that it has expanded for the groups of rows to come: stores
  * between its products cost half of what they do in a loop of their own. */
 static void first_tile_bf16(real *c, const real *a, const weight_strip *b, int32_t depth, int zero,
                             real *kept) {
     tile_rows(TILE_ROWS, DTYPE_BF16, c, PANEL, a, TILE_ROWS, b, depth, zero, 1, kept);
-}
-
-INLINE void tile_nx8_fresh(real *c, size_t ldc, const real *a, size_t a_step, const weight_strip *b,
-                           int32_t rows, int32_t depth) {
-    tile_nx8(c, ldc, a, a_step, b, rows, depth, 1);
 }
 #endif
 
@@ -330,7 +323,7 @@ static void outer_edge(real *c, size_t ldc, const real *a, int32_t rows, const r
                        column_range range, int32_t depth, int accumulate) {
     real edge[TILE_ROWS * STRIP];
     const weight_strip strip = strip_of_reals(b + j, PANEL);
-    tile_nx8_fresh(edge, STRIP, a, PANEL, &strip, rows, depth);
+    tile_nx8(edge, STRIP, a, PANEL, &strip, rows, depth, 1);
     const int32_t begin = max_i32(j, range.begin), end = min_i32(j + STRIP, range.end);
     for (int32_t i = 0; i < rows; i++) {
         for (int32_t column = begin; column < end; column++) {
@@ -351,10 +344,8 @@ void outer_product(real *c, size_t ldc, const real *a, column_range a_columns, c
             const weight_strip strip = strip_of_reals(b + j, PANEL);
             if (j < b_columns.begin || j + STRIP > b_columns.end) {
                 outer_edge(to, ldc, a + i, rows, b, j, b_columns, depth, accumulate);
-            } else if (accumulate) {
-                tile_nx8(to + j, ldc, a + i, PANEL, &strip, rows, depth, 0);
             } else {
-                tile_nx8_fresh(to + j, ldc, a + i, PANEL, &strip, rows, depth);
+                tile_nx8(to + j, ldc, a + i, PANEL, &strip, rows, depth, !accumulate);
             }
         }
     }
