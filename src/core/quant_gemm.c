@@ -92,8 +92,12 @@ INLINE void gemv_block(const int32_t dtype, real *tile, const real *pairs, int32
 static void gemv(real *tile, const row_block *a, int32_t r, const linear *l, int32_t panel,
                  int32_t b0, int32_t b1) {
     const int32_t step = a->group;
+    const int32_t together = l->dtype == DTYPE_Q8_0 ? 2 : 4; /* whose lines are touched at once */
     const real *pairs = a->data + (size_t)r * (size_t)a->depth + (size_t)(b0 * PAIRS * step);
     for (int32_t b = b0; b < b1; b++, pairs += PAIRS * step) {
+        if (step == 1 && b % together == 0 && b + together <= b1) {
+            touch_lines(pairs, together * PAIRS);
+        }
         const unsigned char *block = panel_block(l, panel, b);
         const real sum = a->data[sum_offset(a, r, b)];
         if (l->dtype == DTYPE_Q8_0) {
@@ -146,8 +150,10 @@ NOINLINE void tile_q8_0(real *c, const row_block *a, int32_t r, int32_t b0,
         add_pairs(&products, v_load_codes(codes), v_load_codes(codes) << 8, pairs, 1);
         pairs += GROUP;
         codes += 2 * PANEL;
+        const real *end = pairs + (PAIRS - 1) * GROUP;
+        KEEP_POINTER(end);
         DO_NOT_UNROLL
-        for (int32_t p = 1; p < PAIRS; p++, pairs += GROUP, codes += 2 * PANEL) {
+        for (; pairs != end; pairs += GROUP, codes += 2 * PANEL) {
             const vcodes both = v_load_codes(codes);
             add_pairs(&products, both, both << 8, pairs, 0);
         }

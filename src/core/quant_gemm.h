@@ -53,6 +53,15 @@ INLINE vreal quotient(vreal numerator, vreal denominator) {
     return v_select(denominator > v_splat(0), numerator / denominator, v_splat(0));
 }
 
+/* Reads one of the `count` numbers in each cache line, for nothing but to have the lines in L1, out of which a panel's
+ * weights push a row's codes. While memory is busy with weights, a line that is not there is waited for long,
+ * and those of several blocks, asked for together, no longer than one. */
+INLINE void touch_lines(const real *numbers, int32_t count) {
+    for (int32_t i = 0; i < count; i += GATED_MLP_ALIGN / (int32_t)sizeof(real)) {
+        (void)*(const volatile real *)(numbers + i);
+    }
+}
+
 /* What is added up of one block: 4 rows, 8 columns. */
 typedef struct {
     vmask sum[GROUP][STRIP_VECTORS];

@@ -34,7 +34,8 @@ typedef uint32_t vbits __attribute__((vector_size(16)));
  * before and after it. */
 #define LEAVE_IN_MEMORY() __asm__ volatile("" ::: "memory")
 
-/* Keeps the compiler from computing a pointer anew in each step of a loop, from its counter. */
+/* Keeps the compiler from computing a pointer anew in each step of a loop, from its counter, or a counter for a
+ * loop that ends where a pointer does. */
 #define KEEP_POINTER(p) __asm__("" : "+r"(p))
 
 #define INLINE static inline __attribute__((always_inline))

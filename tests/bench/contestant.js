@@ -14,7 +14,7 @@
  * One set of weights, set up.
  * @typedef {object} Model
  * @property {(tokens: number) => Promise<Call>} at made ready for calls of this many tokens
- * @property {number} [setupMs] what the package itself took, without the making of its input
+ * @property {number} [setupMs] how long one waits for the package itself, without the making of its input
  * @property {() => unknown} dispose
  */
 

@@ -3,7 +3,7 @@
 
 import { GatedMLP, GatedMLPError, Runtime } from '../../src/binding/index.js';
 import { writeSafetensors } from '../../src/binding/state-dict.js';
-import { now } from './clock.js';
+import { wallNow } from './clock.js';
 import { collectGarbage } from './garbage.js';
 import { plainForward } from './plain.js';
 
@@ -77,14 +77,14 @@ function ourContestant(runtime, variant, dtype) {
       const { d } = weights;
       const file = checkpointOf(weights, dtype === 'bfloat16' ? 'BF16' : 'F32');
       await collectGarbage();
-      const start = now();
+      const start = wallNow();
       const mlp = await GatedMLP.fromPretrained(file, {
         act: 'silu',
         dtype: /** @type {any} */ (dtype),
         runtime,
       });
       return {
-        setupMs: now() - start,
+        setupMs: wallNow() - start,
         async at(tokens) {
           const out = new Float32Array(tokens * d);
           return {

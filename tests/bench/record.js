@@ -27,7 +27,8 @@ const TWO_THREADS = ['--threads', '2', '--only', 'gated-mlp bfloat16,LiteRT f32'
 /** Those with two threads come last in a turn: they are the shortest and the least steady. */
 const ENGINES = [
   { title: 'Node, simd128', key: 'node-simd128', args: [] },
-  { title: 'Node, relaxed SIMD', key: 'node-relaxed', args: ['--relaxed'] },
+  { title: 'Node 22, relaxed SIMD', key: 'node-22', args: ['--relaxed', '--node', '22'] },
+  { title: 'Node 24, relaxed SIMD', key: 'node-24', args: ['--relaxed', '--node', '24'] },
   { title: 'Chromium', key: 'chromium', args: ['--browser'] },
   { title: 'Node, simd128, two threads', key: 'node-threads', args: TWO_THREADS },
   { title: 'Chromium, two threads', key: 'page-threads', args: ['--browser', ...TWO_THREADS] },

@@ -1,6 +1,6 @@
 // jax-js on its wasm backend, the whole MLP under jit. It probes the engine for relaxed SIMD by itself.
 
-import { now } from '../clock.js';
+import { wallNow } from '../clock.js';
 import { collectGarbage } from '../garbage.js';
 
 /** @typedef {import('../contestant.js').Contestant} Contestant */
@@ -18,9 +18,9 @@ export async function jaxContestants() {
         /** @param {Float32Array} data @param {number[]} shape */
         const hold = (data, shape) => np.array(data, { shape });
         await collectGarbage();
-        const start = now();
+        const start = wallNow();
         const held = [hold(gate, [dFf, d]), hold(up, [dFf, d]), hold(down, [d, dFf])];
-        const setupMs = now() - start;
+        const setupMs = wallNow() - start;
         const forward = jit((/** @type {any[]} */ ...[x, g, u, o]) => {
           const z = np.matmul(x.ref, g.transpose());
           const act = nn.silu(z);

@@ -1,7 +1,7 @@
 // LiteRT.js, XNNPACK compiled to wasm. It has a build with relaxed SIMD and one without, and picks by probing.
 // In Node it loads its script through a stand-in for importScripts. Shapes are static: every token count is compiled anew.
 
-import { inNode, now } from '../clock.js';
+import { inNode, wallNow } from '../clock.js';
 import { tfliteModels } from '../formats/tflite.js';
 import { collectGarbage } from '../garbage.js';
 import { hasRelaxedSimd } from '../limits.js';
@@ -34,13 +34,13 @@ export async function litertContestants(modules, asked) {
         async at(tokens) {
           const bytes = write(tokens);
           await collectGarbage();
-          const start = now();
+          const start = wallNow();
           const model = await litert.loadAndCompile(bytes, {
             accelerator: 'wasm',
             cpuOptions: { numThreads: threads },
           });
           return {
-            setupMs: now() - start,
+            setupMs: wallNow() - start,
             async run(x) {
               const input = litert.Tensor.fromTypedArray(x, [tokens, weights.d]);
               const [output] = await model.run(input);

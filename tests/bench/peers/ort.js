@@ -1,6 +1,6 @@
 // ONNX Runtime Web on its wasm backend. One copy of the package has one thread count, fixed at first use.
 
-import { inNode, now } from '../clock.js';
+import { inNode, wallNow } from '../clock.js';
 import { onnxModel } from '../formats/onnx.js';
 import { collectGarbage } from '../garbage.js';
 
@@ -28,12 +28,12 @@ export async function ortContestants(modules, threads) {
       const hadWorker = 'Worker' in globalThis;
       const bytes = onnxModel(weights, kind);
       await collectGarbage();
-      const start = now();
+      const start = wallNow();
       const session = await ort.InferenceSession.create(bytes, {
         executionProviders: ['wasm'],
         graphOptimizationLevel: 'all',
       });
-      const setupMs = now() - start;
+      const setupMs = wallNow() - start;
       // In Node it puts a Worker in the global scope, by which jax-js would take itself to be in a browser.
       if (!hadWorker) Reflect.deleteProperty(globalThis, 'Worker');
       return {

@@ -1,6 +1,6 @@
 // TensorFlow.js on its wasm backend. Weights are held transposed: matMul's own transposeB is a slow loop there.
 
-import { inNode, now } from '../clock.js';
+import { inNode, wallNow } from '../clock.js';
 import { transpose } from '../formats/quantise.js';
 import { collectGarbage } from '../garbage.js';
 
@@ -21,13 +21,13 @@ export async function tfjsContestants(modules) {
       variant: 'simd128',
       async load({ d, dFf, gate, up, down }) {
         await collectGarbage();
-        const start = now();
+        const start = wallNow();
         const held = [
           tf.tensor2d(transpose(gate, dFf, d), [d, dFf]),
           tf.tensor2d(transpose(up, dFf, d), [d, dFf]),
           tf.tensor2d(transpose(down, d, dFf), [dFf, d]),
         ];
-        const setupMs = now() - start;
+        const setupMs = wallNow() - start;
         /** @param {Float32Array} x @param {number} tokens */
         const forward = (x, tokens) => {
           const input = tf.tensor2d(x, [tokens, d]);
