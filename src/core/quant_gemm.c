@@ -89,22 +89,28 @@ INLINE void gemv_block(const int32_t dtype, real *tile, const real *pairs, int32
     }
 }
 
-static void gemv(real *tile, const row_block *a, int32_t r, const linear *l, int32_t panel,
-                 int32_t b0, int32_t b1) {
+/* tile [PANEL] += row r times blocks b0 to b1 of a panel, straight from the store. */
+INLINE void gemv_typed(const int32_t dtype, real *tile, const row_block *a, int32_t r,
+                       const unsigned char *block, int32_t b0, int32_t b1) {
     const int32_t step = a->group;
-    const int32_t together = l->dtype == DTYPE_Q8_0 ? 2 : 4; /* whose lines are touched at once */
+    const int32_t together = dtype == DTYPE_Q8_0 ? 2 : 4; /* whose lines are touched at once */
     const real *pairs = a->data + (size_t)r * (size_t)a->depth + (size_t)(b0 * PAIRS * step);
-    for (int32_t b = b0; b < b1; b++, pairs += PAIRS * step) {
+    for (int32_t b = b0; b < b1; b++, pairs += PAIRS * step, block += block_bytes(dtype)) {
         if (step == 1 && b % together == 0 && b + together <= b1) {
             touch_lines(pairs, together * PAIRS);
         }
-        const unsigned char *block = panel_block(l, panel, b);
-        const real sum = a->data[sum_offset(a, r, b)];
-        if (l->dtype == DTYPE_Q8_0) {
-            gemv_block(DTYPE_Q8_0, tile, pairs, step, sum, block);
-        } else {
-            gemv_block(DTYPE_Q4_1, tile, pairs, step, sum, block);
-        }
+        const real sum = dtype == DTYPE_Q4_1 ? a->data[sum_offset(a, r, b)] : 0;
+        gemv_block(dtype, tile, pairs, step, sum, block);
+    }
+}
+
+static void gemv(real *tile, const row_block *a, int32_t r, const linear *l, int32_t panel,
+                 int32_t b0, int32_t b1) {
+    const unsigned char *first = panel_block(l, panel, b0);
+    if (l->dtype == DTYPE_Q8_0) {
+        gemv_typed(DTYPE_Q8_0, tile, a, r, first, b0, b1);
+    } else {
+        gemv_typed(DTYPE_Q4_1, tile, a, r, first, b0, b1);
     }
 }
 
