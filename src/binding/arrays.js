@@ -37,7 +37,7 @@ const shown = (value) =>
 const classOf = (value) =>
   value === null || value === undefined
     ? String(value)
-    : (Object(value).constructor?.name ?? typeof value);
+    : `a ${Object(value).constructor?.name ?? typeof value}`;
 
 /**
  * An integer in [least, most].
@@ -98,7 +98,7 @@ function realArray(value, name, wasm) {
   if (typedArrayName.call(value) !== wasm.realName) {
     throw new GatedMLPError(
       'ERR_DTYPE',
-      `${name} is a ${classOf(value)}; it must be a ${wasm.realName}`,
+      `${name} is ${classOf(value)}; it must be a ${wasm.realName}`,
     );
   }
   const array = /** @type {RealArray} */ (value);
