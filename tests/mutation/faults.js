@@ -120,7 +120,7 @@ export const OTHER_FAULTS = [
   {
     name: 'weight gradients of a later block of tokens overwrite those of the first (= for +=)',
     file: 'src/core/gemm.c',
-    find: 'tile_nx8(to + j, ldc, a + i, PANEL, &strip, rows, depth, 0);',
+    find: 'tile_nx8(to + j, ldc, a + i, PANEL, &strip, rows, depth, !accumulate);',
     replace: 'tile_nx8(to + j, ldc, a + i, PANEL, &strip, rows, depth, 1);',
     test: 'reference.test.js',
     title: "d 23, dFf 41, 129 tokens, none: output and gradients are the reference's",
@@ -311,8 +311,8 @@ export const OTHER_FAULTS = [
   {
     name: 'the second block of 256 terms replaces the first',
     file: 'src/core/gemm.c',
-    find: 'fresh ? sum[i][j] : v_load(row + j * LANES) + sum[i][j]',
-    replace: 'fresh ? sum[i][j] : 0 * v_load(row + j * LANES) + sum[i][j]',
+    find: 'v_load(before + j * LANES) + sum[i][j]',
+    replace: '0 * v_load(before + j * LANES) + sum[i][j]',
     test: 'reference.test.js',
     title: "d 257, dFf 34, 6 tokens, relu, biases: output and gradients are the reference's",
   },
