@@ -76,7 +76,7 @@ INLINE void tile_rows(const int32_t rows, const int32_t dtype, real *c, size_t l
             }
         }
     }
-    static const volatile vreal zeros[STRIP_VECTORS]; /* which no compiler may leave out */
+    static const vreal zeros[STRIP_VECTORS]; /* what a tile adds to that has nothing yet */
     for (int32_t i = 0; i < rows; i++) {
         real *row = c + (size_t)i * ldc;
         const real *before = fresh && !STORES_SUMS ? (const real *)zeros : row;
@@ -101,8 +101,8 @@ INLINE void tile_typed(const int32_t dtype, real *c, size_t ldc, const real *a, 
     }
 }
 
-/* The register tile over numbers, up to TILE_ROWS rows. fresh: c need not be read, which takes long out of
- * memory. */
+/* The register tile over numbers, up to TILE_ROWS rows. fresh: c is taken to be 0 and is not read, which takes long
+ * out of memory. */
 NOINLINE void tile_nx8(real *c, size_t ldc, const real *a, size_t a_step, const weight_strip *b,
                        int32_t rows, int32_t depth, int fresh) {
     tile_typed(DTYPE_REAL, c, ldc, a, a_step, b, rows, depth, fresh);

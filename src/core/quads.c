@@ -183,8 +183,6 @@ static void tiles(real *tile, const row_block *a, int32_t rows, const linear *l,
     }
 }
 
-#define TOUCHED_BLOCKS 4 /* of one row, at once */
-
 /* Sums of one vector of outputs, a's and b's apart, since each waits for the product before. Q4_1's b are
  * 16 times what they count: such weights are multiplied where they are. */
 typedef struct {
@@ -242,9 +240,7 @@ INLINE void gemv_typed(const int32_t dtype, real *tile, const row_block *a, int3
     const size_t step = (size_t)a->group;
     const real *codes = a->data + (size_t)r * (size_t)a->depth + (size_t)b0 * QUAD_CODES * step;
     for (int32_t b = b0; b < b1; b++, codes += QUAD_CODES * step, block += block_bytes(dtype)) {
-        if (step == 1 && b % TOUCHED_BLOCKS == 0 && b + TOUCHED_BLOCKS <= b1) {
-            touch_lines(codes, TOUCHED_BLOCKS * QUAD_CODES);
-        }
+        touch_blocks(codes, (int32_t)step, QUAD_CODES, 4, b, b1);
         const real scale = a->data[scale_offset(a, r, b)], sum = a->data[sum_offset(a, r, b)];
         const vmask start = dtype == DTYPE_Q8_0_QUADS
                                 ? (vmask)v_splat_quad(a->data + start_offset(a, r, b))

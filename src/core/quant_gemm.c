@@ -93,12 +93,10 @@ INLINE void gemv_block(const int32_t dtype, real *tile, const real *pairs, int32
 INLINE void gemv_typed(const int32_t dtype, real *tile, const row_block *a, int32_t r,
                        const unsigned char *block, int32_t b0, int32_t b1) {
     const int32_t step = a->group;
-    const int32_t together = dtype == DTYPE_Q8_0 ? 2 : 4; /* whose lines are touched at once */
+    const int32_t together = dtype == DTYPE_Q8_0 ? 2 : 4; /* 34 or 40 lines of weights */
     const real *pairs = a->data + (size_t)r * (size_t)a->depth + (size_t)(b0 * PAIRS * step);
     for (int32_t b = b0; b < b1; b++, pairs += PAIRS * step, block += block_bytes(dtype)) {
-        if (step == 1 && b % together == 0 && b + together <= b1) {
-            touch_lines(pairs, together * PAIRS);
-        }
+        touch_blocks(pairs, step, PAIRS, together, b, b1);
         const real sum = dtype == DTYPE_Q4_1 ? a->data[sum_offset(a, r, b)] : 0;
         gemv_block(dtype, tile, pairs, step, sum, block);
     }

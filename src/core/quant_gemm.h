@@ -53,12 +53,16 @@ INLINE vreal quotient(vreal numerator, vreal denominator) {
     return v_select(denominator > v_splat(0), numerator / denominator, v_splat(0));
 }
 
-/* Reads one of the `count` numbers in each cache line, for nothing but to have the lines in L1, out of which a panel's
- * weights push a row's codes. While memory is busy with weights, a line that is not there is waited for long,
- * and those of several blocks, asked for together, no longer than one. */
-INLINE void touch_lines(const real *numbers, int32_t count) {
-    for (int32_t i = 0; i < count; i += GATED_MLP_ALIGN / (int32_t)sizeof(real)) {
-        (void)*(const volatile real *)(numbers + i);
+/* Before block b of a row: if it is the first of `together`, reads a number of each cache line of their codes, `count` a
+ * block, for nothing but to have them in L1, out of which a panel's weights push them. While memory is busy with
+ * weights, a line that is not there is waited for long, and several, asked for together, no longer than one. Where
+ * codes of several rows lie side by side, step apart, a block is as many lines, which are left alone. */
+INLINE void touch_blocks(const real *codes, int32_t step, int32_t count, int32_t together,
+                         int32_t b, int32_t b1) {
+    if (step == 1 && b % together == 0 && b + together <= b1) {
+        for (int32_t i = 0; i < together * count; i += GATED_MLP_ALIGN / (int32_t)sizeof(real)) {
+            (void)*(const volatile real *)(codes + i);
+        }
     }
 }
 
