@@ -174,9 +174,8 @@ test('byte budgets hold: module, minified binding, tarball', (t) => {
     'module, gzip': [gzipSync(wasm, { level: 9 }).length, 40_000],
     // The newer LLVM that knows these opcodes makes more of the same sources, quantised weights have kernels on bytes,
     // too, for the processors that multiply those at once, and the register tile has six rows and reads bfloat16, too.
-    // All strips of a panel in quads are expanded together, which is 7 % of 16 tokens' time out of memory. A register tile
-    // that only stores makes the first gradients of weights, which is 5 % of a backward pass. Where there are no quads, many
-    // tokens are added up over runs of blocks, which is 7 to 18 %.
+    // All strips of a panel in quads are expanded together, which is 7 % of 16 tokens' time out of memory. Where there are no
+    // quads, many tokens are added up over runs of blocks, which is 7 to 18 %.
     'relaxed module, raw': [relaxed.length, 90_000],
     'relaxed module, gzip': [gzipSync(relaxed, { level: 9 }).length, 40_000],
     // A dtype that cannot be held is refused before the weights of an adapted family are fetched, and a runtime whose thread

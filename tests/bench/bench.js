@@ -3,7 +3,8 @@
 // fails the bench. Times are printed, never asserted.
 //
 //   --quick         the cases that tell most, within three minutes
-//   --relaxed       in a Node with relaxed SIMD, where this one needs a flag for it: 24, or --node 22
+//   --relaxed       in a Node with relaxed SIMD, where this one needs a flag for it
+//   --node 22       in that Node, or in 24; both are among the bench's packages
 //   --browser       in Chromium
 //   --wllama        in Chromium, a whole model by wllama, beside ours on one of its layers, and nothing else
 //   --threads N     ours and the peers that have threads with N of them, ours with 1 as well; by the wall clock
@@ -26,14 +27,12 @@ import { wholeModelText } from './whole-model/report.js';
 
 const machine = cpus()[0].model.trim();
 const RELAXED_FLAG = '--experimental-wasm-relaxed-simd';
-/** Their packages. @type {Record<string, string>} */
-const NEWER_NODES = { 22: 'node-22', 24: 'node-24' };
 
 const { values: options } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
     relaxed: { type: 'boolean', default: false },
-    node: { type: 'string', default: '24' },
+    node: { type: 'string' },
     browser: { type: 'boolean', default: false },
     wllama: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
@@ -44,23 +43,36 @@ const { values: options } = parseArgs({
   },
 });
 
-const elsewhere = options.relaxed && !options.browser && bestVariant() !== 'relaxed';
-if (elsewhere) process.exitCode = inRelaxedEngine(options.node);
+const isNode = (/** @type {string} */ version) => process.versions.node.startsWith(`${version}.`);
+const lacksRelaxed = options.relaxed && bestVariant() !== 'relaxed';
+if (options.node && !isNode(options.node)) process.exitCode = inNode(options.node);
+else if (lacksRelaxed && !options.browser) process.exitCode = inRelaxedEngine();
 else if (options.wllama) await benchWholeModel();
 else await bench();
 
-/**
- * Runs this program again in a newer Node where it is installed, else under this one's flag. Returns its exit status.
- * @param {string} version a key of NEWER_NODES
- */
-function inRelaxedEngine(version) {
+/** Runs this program again in a Node of the bench's packages. Returns its exit status. @param {string} version */
+function inNode(version) {
+  const program = packagedNode(version);
+  if (!existsSync(program)) throw new Error(`--node ${version}: ${program} is not there`);
+  return again(program, []);
+}
+
+/** The same in a newer Node where one is installed, else under this one's flag. */
+function inRelaxedEngine() {
   if (process.execArgv.includes(RELAXED_FLAG)) throw new Error('This engine has no relaxed SIMD.');
-  const name = NEWER_NODES[version];
-  if (!name) throw new Error(`--node ${version}: the bench has ${Object.keys(NEWER_NODES)}.`);
-  const args = [fileURLToPath(import.meta.url), ...process.argv.slice(2)];
-  const newer = fileURLToPath(new URL(`node_modules/${name}/bin/node`, import.meta.url));
-  const [program, flags] = existsSync(newer) ? [newer, []] : [process.execPath, [RELAXED_FLAG]];
-  return spawnSync(program, [...flags, ...args], { stdio: 'inherit' }).status ?? 1;
+  const newer = packagedNode('24');
+  return existsSync(newer) ? again(newer, []) : again(process.execPath, [RELAXED_FLAG]);
+}
+
+/** @param {string} version */
+function packagedNode(version) {
+  return fileURLToPath(new URL(`node_modules/node-${version}/bin/node`, import.meta.url));
+}
+
+/** @param {string} program @param {string[]} flags */
+function again(program, flags) {
+  const args = [...flags, fileURLToPath(import.meta.url), ...process.argv.slice(2)];
+  return spawnSync(program, args, { stdio: 'inherit' }).status ?? 1;
 }
 
 async function bench() {
@@ -76,7 +88,9 @@ async function bench() {
     started(engine, variant, clock) {
       about = { engine, variant, clock };
       say(`${engine}, ${variant}, ${threadText(chosen.threads)}, ${machine}`);
-      say(`medians of ${chosen.rounds} interleaved rounds, ${clock} time\n`);
+      say(
+        `medians of ${chosen.rounds} interleaved rounds, ${clock} time; set-up by the wall clock\n`,
+      );
     },
     missing(what) {
       missing.add(what);

@@ -1,7 +1,7 @@
 // Where the bench runs, and its clocks. In Node it counts the processor time of this process, which for one thread is what a quiet
 // machine's wall clock would show, and leaves out the moments in which a shared machine runs somebody else. A browser
-// has only the wall clock, and two threads are only faster by it. Nor is one thread all that a set-up keeps busy: while
-// memory grows and code is new, V8 collects garbage and compiles in threads of its own, for which nobody waits.
+// has only the wall clock, and two threads are only faster by it. By it set-ups are timed, too: while memory grows and
+// code is new, V8 looks for garbage and compiles in threads of its own, and with a core to spare nobody waits for those.
 
 /** Whether this is Node rather than a page. */
 export const inNode = 'process' in globalThis;
@@ -16,10 +16,10 @@ export function useWallClock() {
 /** @returns {'processor' | 'wall'} */
 export const clockKind = () => (wall ? 'wall' : 'processor');
 
-/** Milliseconds from some fixed moment that somebody who waits counts. */
+/** The wall clock in milliseconds, by which set-ups are timed. */
 export const wallNow = () => performance.now();
 
-/** Milliseconds from some fixed moment, of calls that are computed. */
+/** Milliseconds from some fixed moment, by the clock by which calls are timed. */
 export function now() {
   if (wall) return wallNow();
   const { user, system } = process.cpuUsage();

@@ -19,7 +19,7 @@ import { WEIGHT_BYTES } from './targets.js';
  * @property {number} ratio speed over the best float32 peer's
  * @property {number | null} share of the limit that applies, where that is known: of a peer's integers it is not
  * @property {number} error
- * @property {number} setupMs
+ * @property {number} setupMs by the wall clock, whatever the times are by
  */
 /**
  * @typedef {object} Case

@@ -40,12 +40,13 @@ Written by \`node tests/bench/record.js${quick ? ' --quick' : ''}\`. ${versions(
 targets that are short, and what is not measured.
 
 "A over B" is B's time over A's, the median of the runs. The ceiling of a ratio is what the run's own limits allow: 95 % of the
-stream, of several threads that of all reading at once, or 88 % of the arithmetic peak, over the rival's rate. A floor ("must") above its ceiling is out of anybody's reach, and
-counts as met for whoever is at the ceiling, not for whoever is under it: both are told apart from what is met outright. The
-peak of q8_0 and q4_1 is that of 16-bit dot products, or two thirds of that of relaxed 8-bit ones, of which two inputs take
-three at the accuracy asked. Relaxed 8-bit dot products are one instruction where the engine knows the processor's (AVX-VNNI):
-Node 24 and Chromium do, Node 22 does not. Set-up is by the wall clock. In Chromium 75 % of a floor, or of its ceiling, does. Cold: the caches are emptied before each
-call.
+stream, of several threads that of all reading at once, or 88 % of the arithmetic peak, over the rival's rate. A floor ("must")
+above its ceiling is out of anybody's reach, and counts as met for whoever is at the ceiling, not for whoever is under it:
+both are told apart from what is met outright. The peak of q8_0 and q4_1 is that of 16-bit dot products, or two thirds of
+that of relaxed 8-bit ones, of which two inputs take three at the accuracy asked; those are one instruction where the
+engine knows the processor's (AVX-VNNI), as Node 24 and Chromium do and Node 22 does not. In Chromium 75 % of a floor, or of
+its ceiling, does. Cold: the caches are emptied before each call. Set-up is by the wall clock, once a run, and mostly new
+memory, which at times is slow to come (NOTES.md).
 ${absent}
 ## Targets
 
@@ -120,7 +121,7 @@ function section({ title, threads, runs }) {
   const count = runs.length === 1 ? '1 run' : `${runs.length} runs in a row`;
   return `## ${title}
 
-${engine}, ${variant}, ${threads === 1 ? '1 thread' : '1 and 2 threads'}, ${machine}; ${count}, ${clock} time.
+${engine}, ${variant}, ${threads === 1 ? '1 thread' : '1 and 2 threads'}, ${machine}; ${count}, ${clock} time${clock === 'wall' ? '' : ', set-ups wall time'}.
 
 ${targetTable(summaries(runs))}
 ${cases.map((_, i) => caseTable(runs.map((run) => run.cases[i]))).join('\n')}`;
