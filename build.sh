@@ -74,7 +74,7 @@ build_wasm() { # build_wasm OUT FLAG...
 
 # The final relaxed-SIMD opcodes are LLVM 16's and later. Debian 12's Emscripten has LLVM 14, but takes the newer
 # clang and lld of the same distribution; its binaryen knows the opcodes no better and is kept out of the link. So is
-# Debian 13's: of what it makes V8 12 computes bfloat16 a quarter slower from 16 tokens on.
+# Debian 13's: what it makes of them computes bfloat16 a fifth to a quarter slower in V8 12, from 16 tokens on.
 # Exit status 3: nothing here can do it, which is no fault of the sources.
 use_relaxed_toolchain() {
   require_emcc

@@ -45,13 +45,13 @@ const { values: options } = parseArgs({
 
 const isNode = (/** @type {string} */ version) => process.versions.node.startsWith(`${version}.`);
 const lacksRelaxed = options.relaxed && bestVariant() !== 'relaxed';
-if (options.node && !isNode(options.node)) process.exitCode = inNode(options.node);
+if (options.node && !isNode(options.node)) process.exitCode = inPackagedNode(options.node);
 else if (lacksRelaxed && !options.browser) process.exitCode = inRelaxedEngine();
 else if (options.wllama) await benchWholeModel();
 else await bench();
 
 /** Runs this program again in a Node of the bench's packages. Returns its exit status. @param {string} version */
-function inNode(version) {
+function inPackagedNode(version) {
   const program = packagedNode(version);
   if (!existsSync(program)) throw new Error(`--node ${version}: ${program} is not there`);
   return again(program, []);
