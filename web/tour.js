@@ -49,6 +49,8 @@ export class Tour {
   #stop = 0;
   /** Set when the tour is begun by hand: a link that opens at a stop does not move the focus. */
   #takesFocus = false;
+  /** Whether the page is where the stop has put it: not since the reader moved it. */
+  #isLed = false;
 
   /** @param {{ onChange: (patch: Partial<State>) => void, onSubject: (subject: string | null) => void }} actions */
   constructor({ onChange, onSubject }) {
@@ -70,6 +72,13 @@ export class Tour {
       const { style } = document.documentElement;
       style.setProperty('--tour-height', `${this.#card.offsetHeight}px`);
     }).observe(this.#card);
+    // What comes late, as rows and their words do, moves what the stop speaks of; a reader who has moved on is not fetched back.
+    const moves = new ResizeObserver(() => this.#isLed && this.#revealSoon());
+    const subjects = new Set(STOPS.map(({ subject }) => subject));
+    for (const part of [document.body, this.#card, ...[...subjects].map(byId)]) moves.observe(part);
+    for (const type of ['wheel', 'touchmove', 'keydown', 'pointerdown']) {
+      window.addEventListener(type, () => (this.#isLed = false), { capture: true, passive: true });
+    }
   }
 
   /**
@@ -90,17 +99,22 @@ export class Tour {
     this.#words.replaceChildren(...words.map((paragraph) => el('p', {}, paragraph)));
     this.#place.textContent = place;
     this.#live.textContent = `${title}, ${place}. ${words.join(' ')}`;
-    // When the card and what it speaks of have their places.
-    requestAnimationFrame(() => setTimeout(() => this.#reveal(stop)));
+    this.#isLed = true;
+    this.#revealSoon();
     this.#next.textContent = stop === STOPS.length ? text.tour.end : text.tour.next;
     this.#back.disabled = stop === 1;
     if (this.#takesFocus) this.#next.focus({ preventScroll: true });
     this.#takesFocus = false;
   }
 
+  /** Shows what the stop speaks of when it and the card have their places. */
+  #revealSoon() {
+    const stop = this.#stop;
+    requestAnimationFrame(() => setTimeout(() => stop === this.#stop && this.#reveal(stop)));
+  }
+
   /** @param {number} stop */
   #reveal(stop) {
-    if (stop !== this.#stop) return;
     const subject = byId(STOPS[stop - 1].subject);
     // The inspector's sheet is there wherever the page is scrolled to; behind it belong the gates that it looks into.
     const isSheet = getComputedStyle(subject).position === 'fixed';

@@ -70,6 +70,39 @@ for (const [name, screen] of Object.entries(SCREENS)) {
   });
 }
 
+test('a stop stays in place when the page around it moves late, and gives way to a reader who scrolls', async () => {
+  const { tab } = await openTab(browser, SCREENS['a laptop']);
+  await tab.goto(`${site.page}#tour=6`);
+  await settledBadge(tab);
+  const top = () =>
+    tab.evaluate(() => document.getElementById('inspector')?.getBoundingClientRect().top);
+  /** @param {number} height of something that comes above the maps, px */
+  const widen = (height) =>
+    tab.evaluate((px) => {
+      const stage = /** @type {HTMLElement} */ (document.querySelector('.stage'));
+      // The browser's own anchoring of what is in view would hide what the page does.
+      document.documentElement.style.overflowAnchor = 'none';
+      stage.style.marginTop = `${px}px`;
+    }, height);
+  for (const height of [300, 0, 41]) {
+    await widen(height);
+    await eventually(async () => assert.ok(Math.abs(Number(await top())) <= 1, `${await top()}`));
+  }
+  await tab.mouse.move(900, 300);
+  await tab.mouse.wheel(0, -60);
+  await eventually(async () => assert.ok(Number(await top()) > 50));
+  const scrolled = await tab.evaluate(() => scrollY);
+  await widen(300);
+  // Two turns of frames and timers: what the page would do, it has done.
+  for (let turn = 0; turn < 2; turn++) {
+    await tab.evaluate(
+      () => new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50))),
+    );
+  }
+  assert.equal(await tab.evaluate(() => scrollY), scrolled);
+  await tab.context().close();
+});
+
 test('the card says where it is, and Tab leads from it into the page', async () => {
   const { tab } = await openTab(browser);
   await tab.goto(site.page);
