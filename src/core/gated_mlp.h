@@ -181,7 +181,7 @@ typedef struct {
     int32_t d_ff;
     int32_t activation; /* enum activation */
     linear gate_proj;   /* d -> d_ff */
-    linear up_proj;     /* d -> d_ff; block-quantised if gate_proj is; in quads, the same dtype */
+    linear up_proj;     /* d -> d_ff; where either is block-quantised, of gate_proj's dtype */
     linear down_proj;   /* d_ff -> d */
 
     /* What some families do to gate and up before the product; all 0: nothing.

@@ -73,25 +73,13 @@ static double get_f16(const unsigned char *values, int32_t column) {
     return convert_decode_bits(bits, DTYPE_F16);
 }
 
-/* How one output's codes lie in 16 bits that others share. */
-typedef struct {
-    size_t first; /* byte of the first pair; its other input is 2 bytes on */
-    size_t step;  /* bytes to the next pair */
-    int32_t shift;
-    int32_t others; /* mask of what is not this output's */
-    int32_t bias; /* of Q8_0's lower code, which borrows from the upper one where it is negative */
-} code_place;
-
-static code_place place_of(int32_t dtype, int32_t column) {
-    const size_t output = (size_t)(column % 4 * 4);
-    if (dtype == DTYPE_Q4_1) {
-        const int32_t shift = column % 16 / 4 * 4;
-        const size_t first = (size_t)(column / 16 * 16) + output;
-        return (code_place){first, PANEL, shift, ~(15 << shift), 0};
-    }
-    const int upper = column % STRIP < 4;
-    const size_t first = (size_t)(column / STRIP * 16) + output;
-    return (code_place){first, 2 * PANEL, upper ? 8 : 0, upper ? 0xff : 0xff00, 128};
+/* Byte of the 16 bits that have input k of an output, and perhaps other codes. */
+static size_t pair_place(int32_t dtype, int32_t column, int32_t k) {
+    const int32_t lane = column % 4 * 4 + k % 2 * 2;
+    const int32_t vector = dtype == DTYPE_Q4_1
+                               ? k / 2 * PANEL + column / 16 * 16
+                               : (k / 4 * 2 + column % STRIP / 4) * 2 * PANEL + column / STRIP * 16;
+    return (size_t)(vector + lane);
 }
 
 #if HAS_QUADS
@@ -129,18 +117,15 @@ static void put_codes(unsigned char *codes, int32_t dtype, int32_t column, const
         return;
     }
 #endif
-    const code_place place = place_of(dtype, column);
-    unsigned char *at = codes + place.first;
+    const int32_t shift = column % 16 / 4 * 4; /* Q4_1 only, whose other outputs stay */
     DO_NOT_UNROLL
-    for (int32_t k = 0; k < BLOCK; k += 2, at += place.step) {
-        uint16_t pair[2];
-        memcpy(pair, at, sizeof pair);
-        for (int32_t i = 0; i < 2; i++) {
-            const int32_t others =
-                ((pair[i] + place.bias) & place.others) - (place.bias & place.others);
-            pair[i] = (uint16_t)(others + of[k + i] * (1 << place.shift));
-        }
-        memcpy(at, pair, sizeof pair);
+    for (int32_t k = 0; k < BLOCK; k += k % 4 == 1 && dtype == DTYPE_Q8_0 ? 3 : 1) {
+        unsigned char *at = codes + pair_place(dtype, column, k);
+        uint16_t lane;
+        memcpy(&lane, at, sizeof lane);
+        lane = (uint16_t)(dtype == DTYPE_Q8_0 ? 256 * of[k] + of[k + 2]
+                                              : (lane & ~(15 << shift)) | of[k] << shift);
+        memcpy(at, &lane, sizeof lane);
     }
 }
 
@@ -150,13 +135,13 @@ static int32_t get_code(const unsigned char *codes, int32_t dtype, int32_t colum
         return get_quad(codes, dtype, column, k);
     }
 #endif
-    const code_place place = place_of(dtype, column);
-    uint16_t among;
-    memcpy(&among, codes + place.first + (size_t)(k / 2) * place.step + k % 2 * 2, sizeof among);
+    uint16_t lane;
+    memcpy(&lane, codes + pair_place(dtype, column, k), sizeof lane);
     if (dtype == DTYPE_Q4_1) {
-        return among >> place.shift & 15;
+        return lane >> column % 16 / 4 * 4 & 15;
     }
-    return (int8_t)((among + (place.shift == 0 ? 0 : place.bias)) >> place.shift);
+    /* The lower code borrows from the upper one where it is negative. */
+    return (int8_t)(k % 4 < 2 ? (lane + 128) >> 8 : lane);
 }
 
 /* Q8_0 rounds halves away from zero. */

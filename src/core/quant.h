@@ -6,17 +6,18 @@
  *     panels [ceil(out / 32)][ceil(in / 32)]
  *         scales [32]   F16, in the order of the 16-bit types (store.h)
  *         minima [32]   the same; Q4_1 only
- *         codes         pairs of inputs [16], each of all 32 outputs
+ *         codes         pairs of inputs [16], each of all 32 outputs; Q8_0's in twos
  *
- *     Q8_0   weight = scale * code            codes [16][4][8] of int16: lane 2 i + j of strip s is
- *                                             256 a + b, where a and b, -127..127, are those of
- *                                             outputs 8 s + i and 8 s + 4 + i, input j of the pair
+ *     Q8_0   weight = scale * code            codes [8][2][4][8] of int16: lane 2 i + j of strip s,
+ *                                             half h, step q is 256 a + b, where a and b, -127..127,
+ *                                             are those of output 8 s + 4 h + i, inputs 4 q + j and
+ *                                             4 q + 2 + j
  *     Q4_1   weight = scale * code + minimum  codes [16][2][8] of uint16: lane 2 i + j of half h has
  *                                             those of outputs 16 h + 4 n + i, input j of the pair,
  *                                             0..15, in bits 4 n..4 n + 3
  *
  * so eight 16-bit lanes are a pair of inputs of four outputs, which is what a pairwise integer
- * product wants, and the codes of several outputs are multiplied before they are taken apart
+ * product wants, and codes that share a lane are multiplied without being taken apart
  * (quant_gemm.c). Where bytes can be multiplied four at a time, the codes are instead quads of
  * inputs, of four outputs in 16 bytes (quads.c):
  *
@@ -65,8 +66,8 @@ double block_decode(const unsigned char *block, int32_t dtype, int32_t column, i
 /* Codes of outputs 4 i..4 i + 3, both inputs of pair p; not of quads. */
 INLINE vcodes expand_codes(const unsigned char *codes, int32_t dtype, int32_t p, int32_t i) {
     if (dtype == DTYPE_Q8_0) {
-        const vcodes both = v_load_codes(codes + (p * PANEL + i / 2 * STRIP) * 2);
-        return i % 2 == 0 ? (both + 128) >> 8 : both << 8 >> 8;
+        const vcodes both = v_load_codes(codes + ((p / 2 * 2 + i % 2) * PANEL + i / 2 * STRIP) * 2);
+        return p % 2 == 0 ? (both + 128) >> 8 : both << 8 >> 8;
     }
     const vunsigned_codes packed = (vunsigned_codes)v_load_codes(codes + (p * PANEL + i / 4 * 16));
     switch (i % 4) {

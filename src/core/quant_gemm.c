@@ -10,14 +10,16 @@
 #include "quads.h"
 #include "quant_runs.h"
 
-/* tile [rows][PANEL] *= scales of the rows of A, whose product began with block b0 */
+/* tile [rows][PANEL] *= scales of the rows of A, whose product began with block b0; products of nested pairs are
+ * 256 times too large */
 static void scale_as_rows(real *tile, const row_block *a, int32_t b0) {
+    const real share = pairs_are_nested(a) ? 1.0f / 256 : 1;
     for (int32_t r = 0; r < a->rows; r++, tile += PANEL) {
         const int32_t among = r % a->group;
         const vreal scale = v_splat(a->data[scale_offset(a, r - among, b0) + (size_t)among]);
         DO_NOT_UNROLL
         for (int32_t i = 0; i < PANEL; i += LANES) {
-            v_store(tile + i, v_load(tile + i) * scale);
+            v_store(tile + i, v_load(tile + i) * share * scale);
         }
     }
 }
@@ -27,23 +29,31 @@ typedef struct {
     vmask of[PANEL / LANES];
 } row_products;
 
-/* The codes a and b of two outputs, which lie together as 256 a + b, are multiplied together, and
- * once more without a: all of 256 P_a + P_b, and 256 P_b, fits. */
+/* products += 256 times a row's two pairs with a cache line of codes: the first or the second four of all strips. */
+INLINE void add_line(row_products *products, const int32_t half, const real *pairs, int32_t step,
+                     const unsigned char *codes) {
+    const vcodes x = v_splat_pair(pairs), y = v_splat_pair(pairs + step);
+    for (int32_t s = 0; s < PANEL_STRIPS; s++) {
+        const vcodes both = v_load_codes(codes + half * 2 * PANEL + s * 2 * STRIP);
+        vmask *of = &products->of[s * STRIP_VECTORS + half];
+        *of += v_dot_pairs(both, x);
+        *of += v_dot_pairs(both << 8, y);
+    }
+}
+
+/* 256 times the products. Where code has no way out, V8 does all its loads first, for which there are not enough
+ * registers: so the loop has one in its middle, which is never taken. */
 INLINE row_products gemv_q8_0(const real *pairs, int32_t step, const unsigned char *codes) {
     row_products products = {0};
+    const unsigned char *end = codes + PAIRS * 2 * PANEL;
+    KEEP_POINTER(end);
     DO_NOT_UNROLL
-    for (int32_t p = 0; p < PAIRS; p++, pairs += step, codes += 2 * PANEL) {
-        const vcodes x = v_splat_pair(pairs);
-        for (int32_t s = 0; s < PANEL_STRIPS; s++) {
-            const vcodes both = v_load_codes(codes + s * 2 * STRIP);
-            products.of[2 * s] += v_dot_pairs(both, x);
-            products.of[2 * s + 1] += v_dot_pairs(both << 8, x);
+    for (; codes != end; pairs += 2 * step, codes += 4 * PANEL) {
+        add_line(&products, 0, pairs, step, codes);
+        if (codes > end) {
+            break;
         }
-    }
-    for (int32_t s = 0; s < PANEL_STRIPS; s++) {
-        const vmask second = products.of[2 * s + 1] >> 8;
-        products.of[2 * s] = (products.of[2 * s] - second) >> 8;
-        products.of[2 * s + 1] = second;
+        add_line(&products, 1, pairs, step, codes);
     }
     return products;
 }
@@ -135,14 +145,6 @@ static void expand_block(real *to, const unsigned char *block, int32_t s) {
     memcpy(to + (PAIRS + 1) * STRIP, &minima, sizeof minima);
 }
 
-/* Q8_0's scales of a strip, to [STRIP], for sums that are 256 times products. */
-INLINE void expand_shares(real *to, const unsigned char *block, int32_t s) {
-    const strip_row scales = expand_scales(block, s);
-    for (int32_t j = 0; j < STRIP_VECTORS; j++) {
-        v_store(to + j * LANES, scales.v[j] * (1.0f / 256));
-    }
-}
-
 /* c [GROUP][PANEL] += a group of rows times strip s of `blocks` blocks, straight from the store but for their scales
  * [blocks][STRIP], which the first group leaves for the others: it has fetched their lines, too. */
 NOINLINE void tile_q8_0(real *c, const row_block *a, int32_t r, int32_t b0,
@@ -150,25 +152,32 @@ NOINLINE void tile_q8_0(real *c, const row_block *a, int32_t r, int32_t b0,
     const real *pairs = a->data + (size_t)r * (size_t)a->depth + (size_t)(b0 * PAIRS * GROUP);
     for (int32_t b = 0; b < blocks; b++, block += block_bytes(DTYPE_Q8_0), scales += STRIP) {
         const unsigned char *codes = block + codes_offset(DTYPE_Q8_0) + s * STRIP * 2;
-        tile_products products;
-        add_pairs(&products, v_load_codes(codes), v_load_codes(codes) << 8, pairs, 1);
-        pairs += GROUP;
-        codes += 2 * PANEL;
-        const real *end = pairs + (PAIRS - 1) * GROUP;
+        tile_products products; /* 256 times */
+        vcodes first = v_load_codes(codes), second = v_load_codes(codes + 2 * PANEL);
+        add_pairs(&products, first, second, pairs, 1);
+        const real *end = pairs + PAIRS * GROUP;
         KEEP_POINTER(end);
         DO_NOT_UNROLL
-        for (; pairs != end; pairs += GROUP, codes += 2 * PANEL) {
-            const vcodes both = v_load_codes(codes);
-            add_pairs(&products, both, both << 8, pairs, 0);
-        }
+        do {
+            pairs += GROUP;
+            KEEP_POINTER(pairs);
+            add_pairs(&products, first << 8, second << 8, pairs, 0);
+            pairs += GROUP;
+            KEEP_POINTER(pairs);
+            if (pairs == end) {
+                break;
+            }
+            codes += 4 * PANEL;
+            first = v_load_codes(codes);
+            second = v_load_codes(codes + 2 * PANEL);
+            add_pairs(&products, first, second, pairs, 0);
+        } while (pairs < end); /* always: see gemv_q8_0 */
         if (r == 0) {
-            expand_shares(scales, block, s);
+            const strip_row of = expand_scales(block, s);
+            memcpy(scales, &of, sizeof of);
         }
-        for (int32_t i = 0; i < GROUP; i++) {
-            products.sum[i][0] -= products.sum[i][1] >> 8; /* now both are 256 times a product */
-        }
-        const vreal shares[STRIP_VECTORS] = {v_load(scales), v_load(scales + LANES)};
-        add_products(c, &products, shares);
+        const vreal weight_scales[STRIP_VECTORS] = {v_load(scales), v_load(scales + LANES)};
+        add_products(c, &products, weight_scales);
     }
 }
 

@@ -1,7 +1,7 @@
 /* Products of block-quantised weights with rows that are quantised too, in integers: the float
  * build's forward path. See quant.h for the weights, pack.h for the rows.
  *
- * The products of a block of 32 are added up exactly in 32 bits and scaled once as the weights want it, then
+ * The products of a block of 32 codes are added up exactly in 32 bits and scaled once as the weights want it, then
  * blocks are added up in order and scaled as the row does: how few rows there are makes no difference to the
  * bits. Many have a way of their own (quant_runs.h). Called by pack.c and gemm.c; private to the kernels.
  */
@@ -14,15 +14,16 @@
  * 8 minima of each, which stay in L1 beside a group's rows. Quads take more room (quads.h). STORE_BLOCKS of a
  * panel straight from the store: its first strip fetches the lines of all, as many in a row as L2 has room for. */
 #define STRIP_BLOCKS      24
-#define STORE_BLOCKS      64
+#define STORE_BLOCKS      256
 #define STRIP_BLOCK_REALS ((PAIRS + 2) * STRIP)
 #define QUANT_STRIP_REALS (2 * K_BLOCK * STRIP)
 _Static_assert(STRIP_BLOCKS *STRIP_BLOCK_REALS <= QUANT_STRIP_REALS, "a strip fits");
+_Static_assert(STORE_BLOCKS *STRIP <= QUANT_STRIP_REALS, "a strip's scales fit");
 
 #ifndef GATED_MLP_FLOAT64
 
 #define SMALLEST_STEP 0x1p-126f
-#define CODE_MAX      32767.0f
+#define CODE_MAX      32639.0f /* with a 256th more it still fits in 16 bits */
 /* Added to a number of magnitude under 2^22, it rounds it to nearest and leaves it, as an integer,
  * in the lowest bits. */
 #define TO_INTEGER 0x1.8p23f
@@ -72,14 +73,17 @@ typedef struct {
 } tile_products;
 
 /* products += a pair of inputs of a strip's outputs, first four and second, times that of each row; begins: they
- * are nothing before, which spares zeros and additions. */
+ * are nothing before, which spares zeros and additions. Columns one after the other, as V8 12 leaves that order. */
 INLINE void add_pairs(tile_products *products, vcodes first, vcodes second, const real *pairs,
                       const int begins) {
     const vcodes weights[STRIP_VECTORS] = {first, second};
+    vcodes x[GROUP];
     for (int32_t i = 0; i < GROUP; i++) {
-        const vcodes x = v_splat_pair(pairs + i);
-        for (int32_t j = 0; j < STRIP_VECTORS; j++) {
-            const vmask sums = v_dot_pairs(weights[j], x);
+        x[i] = v_splat_pair(pairs + i);
+    }
+    for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+        for (int32_t i = 0; i < GROUP; i++) {
+            const vmask sums = v_dot_pairs(weights[j], x[i]);
             products->sum[i][j] = begins ? sums : products->sum[i][j] + sums;
         }
     }

@@ -1,11 +1,12 @@
 /* Rows as 16-bit codes; see quant_gemm.h. */
 #include "quads.h"
+#include "quant_runs.h"
 
 #ifndef GATED_MLP_FLOAT64
 
 /* The codes of a block are scaled to add up to no more than this in magnitude, before they are rounded, and
  * once more for their row, by at most 1/2 each: so to 65535. Then 256 times a block's product with Q8_0's
- * codes, and another product, fit in 32 bits. */
+ * codes, and what nesting leaves besides, fit in 32 bits. */
 #define CODES_TOTAL 65503.0f
 
 /* What a unit of the codes of values [BLOCK] stands for; not finite where a value is not. */
@@ -65,6 +66,9 @@ void pack_codes(real *room, const row_block *a, int32_t block, const real *src, 
     }
 }
 
+/* Codes are scaled by factor / 2^15. */
+#define FACTOR_MAX 32767.0f
+
 /* One number for each row of a group, or one row's four times. */
 INLINE vreal load_rows(const real *numbers, const int32_t group) {
     return group == GROUP ? v_load(numbers) : v_splat(*numbers);
@@ -90,10 +94,43 @@ INLINE vmask change_block(real *codes, const int32_t group, vcodes factor) {
     return sums;
 }
 
+/* (code factor - 2^7 other) / 2^15, rounded to nearest */
+INLINE vmask scale_rest(vmask code, vmask factor, vmask other) {
+    return (code * factor - other * 128 + 0x4000) >> 15;
+}
+
+/* Of a block whose pairs are nested (quant_runs.h): codes times factor / 2^15, every second pair less a 256th of what
+ * the one before it has become, and then rounded. */
+INLINE void nest_block(real *codes, const int32_t group, vcodes factor) {
+    const vmask factors = (vmask)((vbits)factor & 0xffff);
+    DO_NOT_UNROLL
+    for (int32_t i = 0; i < PAIRS * group; i += 2 * LANES) {
+        vmask first = (vmask)v_load_codes(codes + i),
+              second = (vmask)v_load_codes(codes + i + LANES);
+        if (group == 1) {
+            const vmask all = first;
+            first = __builtin_shufflevector(all, second, 0, 2, 4, 6);
+            second = __builtin_shufflevector(all, second, 1, 3, 5, 7);
+        }
+        first = (vmask)v_scale_codes((vcodes)first, factor);
+        const vmask low = scale_rest((vmask)((vbits)second << 16) >> 16, factors,
+                                     (vmask)((vbits)first << 16) >> 16);
+        const vmask high = scale_rest(second >> 16, factors, first >> 16);
+        second = (vmask)(((vbits)low & 0xffff) | (vbits)high << 16);
+        if (group == 1) {
+            const vmask all = first;
+            first = __builtin_shufflevector(all, second, 0, 4, 1, 5);
+            second = __builtin_shufflevector(all, second, 2, 6, 3, 7);
+        }
+        v_store(codes + i, (vreal)first);
+        v_store(codes + i + LANES, (vreal)second);
+    }
+}
+
 /* codes [blocks][PAIRS][group] get the largest scale of their row, which becomes that of its first block;
- * sums [blocks][group] = the sums of their codes. */
-INLINE void align_group(const int32_t group, real *codes, real *scales, real *sums,
-                        int32_t blocks) {
+ * sums [blocks][group] = the sums of their codes, where these are not nested. */
+INLINE void align_group(const int32_t group, const int is_nested, real *codes, real *scales,
+                        real *sums, int32_t blocks) {
     vreal most = {0}, poison = {0};
     for (int32_t b = 0; b < blocks; b++) {
         const vreal scale = load_rows(scales + b * group, group);
@@ -102,23 +139,29 @@ INLINE void align_group(const int32_t group, real *codes, real *scales, real *su
     }
     for (int32_t b = 0; b < blocks; b++) {
         const vreal share = quotient(load_rows(scales + b * group, group), most);
-        vmask sum = change_block(codes + b * PAIRS * group, group, pairs_of(share * CODE_MAX));
+        const vcodes factor = pairs_of(share * FACTOR_MAX);
+        if (is_nested) {
+            nest_block(codes + b * PAIRS * group, group, factor);
+            continue;
+        }
+        vmask sum = change_block(codes + b * PAIRS * group, group, factor);
         if (group == 1) {
             const int32_t total = sum[0] + sum[1] + sum[2] + sum[3];
             sum = (vmask){total, total, total, total};
         }
         store_rows(sums + b * group, group, v_from_integers(sum));
     }
-    store_rows(scales, group, most * (0x1p15f / CODE_MAX) + poison);
+    store_rows(scales, group, most * (0x1p15f / FACTOR_MAX) + poison);
 }
 
 void align_codes(real *room, const row_block *a, int32_t r, int32_t b0, int32_t b1) {
     real *codes = room + (size_t)r * (size_t)a->depth + (size_t)(b0 * PAIRS * a->group);
     real *scales = room + scale_offset(a, r, b0), *sums = room + sum_offset(a, r, b0);
+    const int is_nested = pairs_are_nested(a);
     if (a->group == GROUP) {
-        align_group(GROUP, codes, scales, sums, b1 - b0);
+        align_group(GROUP, is_nested, codes, scales, sums, b1 - b0);
     } else {
-        align_group(1, codes, scales, sums, b1 - b0);
+        align_group(1, is_nested, codes, scales, sums, b1 - b0);
     }
 }
 

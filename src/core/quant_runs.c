@@ -10,11 +10,12 @@ typedef struct {
 } code_change;
 
 /* A strip's codes of a block, all in place to be multiplied: of Q8_0 256 times, of Q4_1 2048 times what
- * they are. The pair's first vector is `vector`. */
-INLINE vcodes high_codes(const int32_t dtype, const unsigned char *codes, int32_t vector) {
+ * they are. Q8_0: of the pairs that share a lane pair `p`, 0 or 1; Q4_1: of the outputs that do vector `vector`. */
+INLINE vcodes high_codes(const int32_t dtype, const unsigned char *codes, int32_t p,
+                         int32_t vector) {
     const vcodes among = v_load_codes(codes);
     if (dtype == DTYPE_Q8_0) {
-        return vector == 0 ? (among + 128) & -256 : among << 8;
+        return p == 0 ? (among + 128) & -256 : among << 8;
     }
     const vunsigned_codes four = (vunsigned_codes)among;
     switch (vector) {
@@ -25,19 +26,24 @@ INLINE vcodes high_codes(const int32_t dtype, const unsigned char *codes, int32_
     }
 }
 
-/* to [PAIRS][STRIP] = a strip's codes of a block, changed; its first vector of each pair is `vector`. */
+/* to [PAIRS][STRIP] = a strip's codes of a block, changed; Q4_1: its first vector of each pair is `vector`. */
 INLINE void change_codes(const int32_t dtype, const int32_t vector, real *to,
                          const unsigned char *codes, const code_change *change) {
-    const size_t step = dtype == DTYPE_Q8_0 ? 2 * PANEL : PANEL;
+    const int32_t together = dtype == DTYPE_Q8_0 ? 2 : 1; /* pairs that share lanes */
+    const int32_t apart = dtype == DTYPE_Q8_0 ? 2 * PANEL : 0;
+    const int32_t step = dtype == DTYPE_Q8_0 ? 4 * PANEL : PANEL;
     const code_change c = *change;
     DO_NOT_UNROLL
-    for (int32_t p = 0; p < PAIRS; p++, to += STRIP, codes += step) {
-        for (int32_t j = 0; j < STRIP_VECTORS; j++) {
-            vcodes code = v_scale_codes(high_codes(dtype, codes, vector + j), c.factor[j]);
-            if (dtype == DTYPE_Q4_1) {
-                code += c.offset[j];
+    for (int32_t p = 0; p < PAIRS; p += together, codes += step) {
+        for (int32_t i = 0; i < together; i++, to += STRIP) {
+            for (int32_t j = 0; j < STRIP_VECTORS; j++) {
+                const vcodes high = high_codes(dtype, codes + j * apart, i, vector + j);
+                vcodes code = v_scale_codes(high, c.factor[j]);
+                if (dtype == DTYPE_Q4_1) {
+                    code += c.offset[j];
+                }
+                v_store(to + j * LANES, (vreal)code);
             }
-            v_store(to + j * LANES, (vreal)code);
         }
     }
 }

@@ -47,8 +47,7 @@ INLINE int32_t block_definition(int32_t dtype) {
 /* Types of the same kind are multiplied by the same codes of their input; 0: by none. */
 INLINE int32_t code_kind(int32_t dtype) {
     const int32_t definition = block_definition(dtype);
-    const int quantised = definition == DTYPE_Q8_0 || definition == DTYPE_Q4_1;
-    return in_quads(dtype) ? dtype : quantised;
+    return definition == DTYPE_Q8_0 || definition == DTYPE_Q4_1 ? dtype : 0;
 }
 
 /* Bytes of a panel's blocks over the same inputs; 0 where the type is not block-quantised. */

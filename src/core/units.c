@@ -42,7 +42,7 @@ gated_mlp_status mlp_call_begin(mlp_call *call, const gated_mlp *m, int32_t toke
         status = check_projection(&m->ffn_sub_norm, m->d_ff, 1);
     }
     if (status == GATED_MLP_OK && code_kind(m->gate_proj.dtype) != code_kind(m->up_proj.dtype)) {
-        status = GATED_MLP_ERR_DTYPE; /* x is quantised once, for both or for neither */
+        status = GATED_MLP_ERR_DTYPE; /* x is quantised once, for both */
     }
     if (status == GATED_MLP_OK) {
         status = check_options(&call->options, m->d_ff, tokens);

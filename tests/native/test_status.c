@@ -85,6 +85,9 @@ static void test_mlp(void) {
     REFUSES(c.l.mlp.gate_proj.dtype = DTYPE_I8, TOKENS, GATED_MLP_ERR_DTYPE);
     REFUSES(c.l.mlp.up_proj.dtype = -1, TOKENS, GATED_MLP_ERR_DTYPE);
     REFUSES(c.l.mlp.down_proj.dtype = DTYPE_F8_E4M3, TOKENS, GATED_MLP_ERR_DTYPE);
+    REFUSES(c.l.mlp.up_proj.dtype = DTYPE_Q8_0, TOKENS, GATED_MLP_ERR_DTYPE);
+    REFUSES((c.l.mlp.gate_proj.dtype = DTYPE_Q8_0, c.l.mlp.up_proj.dtype = DTYPE_Q4_1), TOKENS,
+            GATED_MLP_ERR_DTYPE);
     REFUSES(c.l.mlp.activation = ACT_COUNT, TOKENS, GATED_MLP_ERR_ACTIVATION);
     REFUSES(c.l.mlp.activation = -1, TOKENS, GATED_MLP_ERR_ACTIVATION);
     REFUSES(c.options.activation = ACT_COUNT, TOKENS, GATED_MLP_ERR_ACTIVATION);
