@@ -51,6 +51,9 @@ export class Tour {
   #takesFocus = false;
   /** Whether the page is where the stop has put it: not since the reader moved it. */
   #isLed = false;
+  /** How many times it is about to be put there, and how far down it was put last, px. */
+  #pending = 0;
+  #putAt = 0;
 
   /** @param {{ onChange: (patch: Partial<State>) => void, onSubject: (subject: string | null) => void }} actions */
   constructor({ onChange, onSubject }) {
@@ -76,8 +79,11 @@ export class Tour {
     const moves = new ResizeObserver(() => this.#isLed && this.#revealSoon());
     const subjects = new Set(STOPS.map(({ subject }) => subject));
     for (const part of [document.body, this.#card, ...[...subjects].map(byId)]) moves.observe(part);
-    for (const type of ['wheel', 'touchmove', 'keydown', 'pointerdown']) {
-      window.addEventListener(type, () => (this.#isLed = false), { capture: true, passive: true });
+    for (const type of ['wheel', 'touchmove', 'keydown', 'pointerdown', 'scroll']) {
+      window.addEventListener(type, (event) => this.#moved(event), {
+        capture: true,
+        passive: true,
+      });
     }
   }
 
@@ -92,6 +98,7 @@ export class Tour {
     if (stop === this.#stop) return;
     this.#stop = stop;
     this.#onSubject(stop === 0 ? null : STOPS[stop - 1].subject);
+    this.#isLed = stop > 0;
     if (stop === 0) return;
     const { title, words } = text.tour.stops[stop - 1];
     const place = text.tour.place(stop, STOPS.length);
@@ -99,7 +106,6 @@ export class Tour {
     this.#words.replaceChildren(...words.map((paragraph) => el('p', {}, paragraph)));
     this.#place.textContent = place;
     this.#live.textContent = `${title}, ${place}. ${words.join(' ')}`;
-    this.#isLed = true;
     this.#revealSoon();
     this.#next.textContent = stop === STOPS.length ? text.tour.end : text.tour.next;
     this.#back.disabled = stop === 1;
@@ -109,8 +115,22 @@ export class Tour {
 
   /** Shows what the stop speaks of when it and the card have their places. */
   #revealSoon() {
-    const stop = this.#stop;
-    requestAnimationFrame(() => setTimeout(() => stop === this.#stop && this.#reveal(stop)));
+    this.#pending++;
+    requestAnimationFrame(() =>
+      setTimeout(() => {
+        this.#pending--;
+        if (this.#isLed) this.#reveal(this.#stop);
+      }),
+    );
+  }
+
+  /**
+   * The reader moves the page; but it also scrolls because a stop puts it somewhere, or because something has grown.
+   * @param {Event} event
+   */
+  #moved({ type, target }) {
+    const isOurs = target !== document || this.#pending > 0 || window.scrollY === this.#putAt;
+    if (type !== 'scroll' || !isOurs) this.#isLed = false;
   }
 
   /** @param {number} stop */
@@ -122,6 +142,7 @@ export class Tour {
     // What is taller than the room beside the card is shown from its beginning.
     const isTall = shown.offsetHeight > window.innerHeight - this.#card.offsetHeight;
     shown.scrollIntoView({ block: isTall || isSheet ? 'start' : 'nearest' });
+    this.#putAt = window.scrollY;
   }
 
   /** @param {number} stop */

@@ -8,7 +8,8 @@
  *
  * Against block-quantised weights A is quantised too: to 16 bits, a pair of codes in the place of a value, with
  * a scale for each row and, per block of the same 32 columns, a sum; to bytes where the weights are in quads
- * (quads.h). A row's codes do not depend on other rows. In double nothing of this is done: weights are expanded.
+ * (quads.h). A row's codes do not depend on other rows, but of pairs on how many there are (pairs_are_nested).
+ * In double nothing of this is done: weights are expanded.
  */
 #ifndef GATED_MLP_PACK_H
 #define GATED_MLP_PACK_H
@@ -62,7 +63,7 @@ INLINE int32_t packed_rows(int32_t rows) {
     return max_i32(padded_rows(rows), (rows + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS);
 }
 
-/* Behind the codes: scales [rows / group][blocks][group], of pairs only the first block's; then sums, the
+/* Behind the codes: scales [rows / group][blocks][group], of pairs only the first block's; then sums, which nested pairs have not, the
  * same, of a block's codes, or in quads of its values as they are after rounding. Where from the data on
  * those of row r, the first of a group, are. */
 INLINE size_t scale_offset(const row_block *a, int32_t r, int32_t block) {

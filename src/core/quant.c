@@ -118,6 +118,7 @@ static void put_codes(unsigned char *codes, int32_t dtype, int32_t column, const
     }
 #endif
     const int32_t shift = column % 16 / 4 * 4; /* Q4_1 only, whose other outputs stay */
+    /* Of Q8_0 inputs k and k + 2 share a lane: 0, 1, 4, 5, ... */
     DO_NOT_UNROLL
     for (int32_t k = 0; k < BLOCK; k += k % 4 == 1 && dtype == DTYPE_Q8_0 ? 3 : 1) {
         unsigned char *at = codes + pair_place(dtype, column, k);

@@ -1,6 +1,6 @@
 /* Products of rows as 16-bit codes with block-quantised weights; see quant_gemm.h.
  *
- * One step of either kernel multiplies a pair of inputs: eight 16-bit lanes are the pair's codes of
+ * One step of a kernel multiplies a pair of inputs, or of Q8_0 two that share lanes: eight 16-bit lanes are the codes of
  * four outputs, against the pair of one row in every lane pair.
  */
 #include "quant_gemm.h"
@@ -171,7 +171,7 @@ NOINLINE void tile_q8_0(real *c, const row_block *a, int32_t r, int32_t b0,
             first = v_load_codes(codes);
             second = v_load_codes(codes + 2 * PANEL);
             add_pairs(&products, first, second, pairs, 0);
-        } while (pairs < end); /* always: see gemv_q8_0 */
+        } while (pairs < end); /* never false: a way out as in gemv_q8_0 */
         if (r == 0) {
             const strip_row of = expand_scales(block, s);
             memcpy(scales, &of, sizeof of);

@@ -12,13 +12,17 @@
 
 /* Blocks of pairs that are gone through at a time. STRIP_BLOCKS of a strip that is expanded: codes, 8 scales,
  * 8 minima of each, which stay in L1 beside a group's rows. Quads take more room (quads.h). STORE_BLOCKS of a
- * panel straight from the store: its first strip fetches the lines of all, as many in a row as L2 has room for. */
+ * panel straight from the store: its first strip fetches the lines of all in one run. They are 272 KB, and 16 rows of
+ * their inputs 256: for an L2 of 1 MB. */
 #define STRIP_BLOCKS      24
 #define STORE_BLOCKS      256
 #define STRIP_BLOCK_REALS ((PAIRS + 2) * STRIP)
 #define QUANT_STRIP_REALS (2 * K_BLOCK * STRIP)
 _Static_assert(STRIP_BLOCKS *STRIP_BLOCK_REALS <= QUANT_STRIP_REALS, "a strip fits");
 _Static_assert(STORE_BLOCKS *STRIP <= QUANT_STRIP_REALS, "a strip's scales fit");
+
+/* From so many rows on there are runs (quant_runs.h). */
+#define RUN_ROWS 32
 
 #ifndef GATED_MLP_FLOAT64
 
@@ -27,6 +31,14 @@ _Static_assert(STORE_BLOCKS *STRIP <= QUANT_STRIP_REALS, "a strip's scales fit")
 /* Added to a number of magnitude under 2^22, it rounds it to nearest and leaves it, as an integer,
  * in the lowest bits. */
 #define TO_INTEGER 0x1.8p23f
+
+/* Whether A is to be multiplied with Q8_0's codes as they lie, two in a lane: every second pair of a row then is
+ * given less a 256th of the pair before it. A lane times the first is 256 a x + b x, and the same shifted left
+ * by 8 bits, times the second, 256 b (y - x / 256): together 256 (a x + b y), but for what rounding x / 256 leaves, at
+ * most half a unit of a code. */
+INLINE int pairs_are_nested(const row_block *a) {
+    return a->kind == DTYPE_Q8_0 && a->rows < RUN_ROWS;
+}
 
 /* `count` values of which the rest of a block is 0: themselves, or in `padded`. */
 INLINE const real *whole_block(real *padded, const real *values, int32_t count) {
@@ -73,7 +85,7 @@ typedef struct {
 } tile_products;
 
 /* products += a pair of inputs of a strip's outputs, first four and second, times that of each row; begins: they
- * are nothing before, which spares zeros and additions. Columns one after the other, as V8 12 leaves that order. */
+ * are nothing before, which spares zeros and additions. V8 12 keeps the order, rows inside, the other being slower. */
 INLINE void add_pairs(tile_products *products, vcodes first, vcodes second, const real *pairs,
                       const int begins) {
     const vcodes weights[STRIP_VECTORS] = {first, second};
@@ -105,7 +117,7 @@ void pack_codes(real *room, const row_block *a, int32_t block, const real *src, 
                 int32_t columns);
 
 /* Gives the group of rows from r on its scales of blocks b0 to b1, when these are all packed as pairs: one for
- * each row, which is that of block b0. */
+ * each row, which is that of block b0; and nests the pairs, if they are to be. Once, as it is done in place. */
 void align_codes(real *room, const row_block *a, int32_t r, int32_t b0, int32_t b1);
 
 /* tile [rows][PANEL] = A[:, k0..k1) weight[panel's outputs, k0..k1)^T; A is 0 in the rest of the

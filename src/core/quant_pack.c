@@ -1,6 +1,5 @@
 /* Rows as 16-bit codes; see quant_gemm.h. */
 #include "quads.h"
-#include "quant_runs.h"
 
 #ifndef GATED_MLP_FLOAT64
 
@@ -94,12 +93,12 @@ INLINE vmask change_block(real *codes, const int32_t group, vcodes factor) {
     return sums;
 }
 
-/* (code factor - 2^7 other) / 2^15, rounded to nearest */
-INLINE vmask scale_rest(vmask code, vmask factor, vmask other) {
-    return (code * factor - other * 128 + 0x4000) >> 15;
+/* code factor / 2^15 - first / 2^8, rounded to nearest */
+INLINE vmask nest_code(vmask code, vmask factor, vmask first) {
+    return (code * factor - first * 128 + 0x4000) >> 15;
 }
 
-/* Of a block whose pairs are nested (quant_runs.h): codes times factor / 2^15, every second pair less a 256th of what
+/* Of a block whose pairs are nested (pairs_are_nested): codes times factor / 2^15, every second pair less a 256th of what
  * the one before it has become, and then rounded. */
 INLINE void nest_block(real *codes, const int32_t group, vcodes factor) {
     const vmask factors = (vmask)((vbits)factor & 0xffff);
@@ -113,9 +112,9 @@ INLINE void nest_block(real *codes, const int32_t group, vcodes factor) {
             second = __builtin_shufflevector(all, second, 1, 3, 5, 7);
         }
         first = (vmask)v_scale_codes((vcodes)first, factor);
-        const vmask low = scale_rest((vmask)((vbits)second << 16) >> 16, factors,
-                                     (vmask)((vbits)first << 16) >> 16);
-        const vmask high = scale_rest(second >> 16, factors, first >> 16);
+        const vmask low = nest_code((vmask)((vbits)second << 16) >> 16, factors,
+                                    (vmask)((vbits)first << 16) >> 16);
+        const vmask high = nest_code(second >> 16, factors, first >> 16);
         second = (vmask)(((vbits)low & 0xffff) | (vbits)high << 16);
         if (group == 1) {
             const vmask all = first;

@@ -15,7 +15,6 @@
 
 #include "quant_gemm.h"
 
-#define RUN_ROWS   32
 #define RUN_BLOCKS 8
 
 /* Largest code of a weight: 32 times the largest of Q8_0. */
@@ -27,14 +26,6 @@
 _Static_assert(RUNS *RUN_REALS <= QUANT_STRIP_REALS, "runs of a strip fit");
 
 #ifndef GATED_MLP_FLOAT64
-
-/* Whether A is to be multiplied with Q8_0's codes as they lie, two in a lane: every second pair of a row then is
- * given less a 256th of the pair before it. A lane times the first is 256 a x + b x, and the same shifted left
- * by 8 bits, times the second, 256 b (y - x / 256): together 256 (a x + b y), but for what rounding x / 256 leaves, at
- * most half a unit of a code. */
-INLINE int pairs_are_nested(const row_block *a) {
-    return a->kind == DTYPE_Q8_0 && a->rows < RUN_ROWS;
-}
 
 /* tile [rows][PANEL] += A's codes times blocks b0 to b1 of a panel. room is for QUANT_STRIP_REALS. */
 void runs_panel_product(real *tile, const row_block *a, const linear *l, int32_t panel, int32_t b0,

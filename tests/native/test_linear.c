@@ -1,6 +1,8 @@
 /* linear_forward and its three gradients against plain loops, over odd shapes and held types. */
 #include "layer.h"
 
+#include "quant_gemm.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -142,5 +144,7 @@ int main(void) {
         test_problem(tokens, 40, 2100, tokens % 8 == 1 ? DTYPE_Q8_0 : DTYPE_Q4_1);
         test_problem(tokens, 40, 2100, tokens % 8 == 1 ? DTYPE_Q8_0_QUADS : DTYPE_Q4_1_QUADS);
     }
+    test_problem(5, 9, (STORE_BLOCKS + 3) * BLOCK, DTYPE_Q8_0);
+    test_problem(28, 9, (STORE_BLOCKS + 3) * BLOCK, DTYPE_Q8_0);
     return report();
 }

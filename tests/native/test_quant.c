@@ -5,11 +5,11 @@
  */
 #include "layer.h"
 
+#include "quant_gemm.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define BLOCK 32
 
 /* A float rounded to F16, subnormals too; not past its range. */
 static double to_f16(double value) {
@@ -262,7 +262,59 @@ static void test_outlier(int32_t dtype, int32_t tokens) {
     free(l.weight);
 }
 
+#ifndef GATED_MLP_FLOAT64
+
+/* Code k of row r of A, which has one block: pair k / 2, its first or second. */
+static int64_t code_of(const row_block *a, int32_t r, int32_t k) {
+    int16_t pair[2];
+    const int32_t at = a->group == 1 ? r * a->depth + k / 2 : k / 2 * a->group + r;
+    memcpy(pair, a->data + at, sizeof pair);
+    return pair[k % 2];
+}
+
+static int64_t nearest(double value) {
+    return (int64_t)floor(value + 0.5);
+}
+
+/* Codes before and after they are aligned, of a block that is its row's only one: all times 32767 / 2^15, and where
+ * pairs are nested every second pair less a 256th of what the one before it has become, to the last bit. */
+static void test_nesting(int32_t rows, int32_t dtype) {
+    real *x = need((uint64_t)(rows * BLOCK) * sizeof *x);
+    for (int32_t i = 0; i < rows * BLOCK; i++) {
+        x[i] = (real)(i % 3 == 0 ? random_normal() * 100 : random_normal());
+    }
+    real *room = need((uint64_t)(packed_rows(rows) * PANEL) * 4 * sizeof *room);
+    const row_block a = row_block_in(room, rows, BLOCK, dtype);
+    pack_columns(room, &a, 0, x, BLOCK, BLOCK);
+    int64_t *before = need((uint64_t)(rows * BLOCK) * sizeof *before);
+    for (int32_t i = 0; i < rows * BLOCK; i++) {
+        before[i] = code_of(&a, i / BLOCK, i % BLOCK);
+    }
+    for (int32_t i = 0; i < groups_to_finish(&a); i++) {
+        finish_rows(room, &a, i * a.group, 0, BLOCK);
+    }
+    int32_t differ = 0;
+    for (int32_t i = 0; i < rows * BLOCK; i++) {
+        const int32_t r = i / BLOCK, k = i % BLOCK;
+        const double share =
+            dtype == DTYPE_Q8_0 && k % 4 >= 2 ? (double)code_of(&a, r, k - 2) / 256 : 0;
+        differ += code_of(&a, r, k) != nearest((double)before[i] * 32767 / 32768 - share);
+    }
+    check(differ == 0, "codes of %d rows, dtype %d: %d differ", rows, dtype, differ);
+    free(before);
+    free(room);
+    free(x);
+}
+
+#endif
+
 int main(void) {
+#ifndef GATED_MLP_FLOAT64
+    for (int32_t rows = 1; rows <= 4; rows++) {
+        test_nesting(rows, DTYPE_Q8_0);
+        test_nesting(rows, DTYPE_Q4_1);
+    }
+#endif
     static const int32_t dtypes[] = {DTYPE_Q8_0, DTYPE_Q4_1, DTYPE_Q8_0_QUADS, DTYPE_Q4_1_QUADS};
     static const int32_t sources[] = {DTYPE_F64, DTYPE_F32, DTYPE_BF16};
     for (int32_t i = 0; i < 4; i++) {
