@@ -119,7 +119,7 @@ export class Tour {
     requestAnimationFrame(() =>
       setTimeout(() => {
         this.#pending--;
-        if (this.#isLed) this.#reveal(this.#stop);
+        if (this.#isLed) this.#reveal();
       }),
     );
   }
@@ -133,9 +133,8 @@ export class Tour {
     if (type !== 'scroll' || !isOurs) this.#isLed = false;
   }
 
-  /** @param {number} stop */
-  #reveal(stop) {
-    const subject = byId(STOPS[stop - 1].subject);
+  #reveal() {
+    const subject = byId(STOPS[this.#stop - 1].subject);
     // The inspector's sheet is there wherever the page is scrolled to; behind it belong the gates that it looks into.
     const isSheet = getComputedStyle(subject).position === 'fixed';
     const shown = isSheet ? byId('gates') : subject;

@@ -44,8 +44,8 @@ typedef float real;
 
 typedef enum {
     GATED_MLP_OK = 0,
-    GATED_MLP_ERR_SHAPE, /* a size is not positive, or a range lies outside its dimension */
-    GATED_MLP_ERR_DTYPE, /* an element type that cannot be held, or converted, or stand beside another */
+    GATED_MLP_ERR_SHAPE,      /* a size is not positive, or a range lies outside its dimension */
+    GATED_MLP_ERR_DTYPE,      /* element types that cannot be held, converted, or mixed so */
     GATED_MLP_ERR_ACTIVATION, /* not one of enum activation */
     GATED_MLP_ERR_OVERFLOW,   /* sizes whose byte count passes the address space */
     GATED_MLP_ERR_MEMORY,     /* only from the wasm boundary: an allocation failed */
@@ -114,11 +114,12 @@ gated_mlp_status act_and_mul_backward(real *d_gate_up, const real *d_out, const 
  * DTYPE_Q8_0 and DTYPE_Q4_1 are ggml's: 32 consecutive inputs of one output share a scale (Q4_1 also
  * a minimum), are quantised when they are set, and are held so. Where real is float, a forward
  * product with them rounds its input to 16 bits, in blocks of the same 32 inputs, or in another layout
- * (linear_layout) to about 11; for many rows it rounds the weights once more, to 12 (quant_runs.h). On Gaussian weights
- * the worst element is off by about 1e-3, 7e-3 or 3e-3 of the result's rms for that, and by 4e-2 (Q8_0) and 6e-1 (Q4_1) for the weights' own rounding
- * (tests/quantised.test.js). Inputs that are
- * small beside the largest of their block lose what that rounding takes. An infinite input counts as NaN.
- * In double, and in every gradient, weights are what linear_get_rows gives.
+ * (linear_layout) to about 11; in the first, for many rows, it rounds the weights once more, to 12
+ * (quant_runs.h). On Gaussian weights the worst element is off by about 1e-3, 7e-3 or 3e-3 of the
+ * result's rms for that, and by 4e-2 (Q8_0) and 6e-1 (Q4_1) for the weights' own rounding
+ * (tests/quantised.test.js). Inputs that are small beside the largest of their block lose what that
+ * rounding takes. An infinite input counts as NaN. In double, and in every gradient, weights are what
+ * linear_get_rows gives.
  */
 typedef struct {
     int32_t out_features;

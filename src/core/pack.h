@@ -63,9 +63,9 @@ INLINE int32_t packed_rows(int32_t rows) {
     return max_i32(padded_rows(rows), (rows + TILE_ROWS - 1) / TILE_ROWS * TILE_ROWS);
 }
 
-/* Behind the codes: scales [rows / group][blocks][group], of pairs only the first block's; then sums, which nested pairs have not, the
- * same, of a block's codes, or in quads of its values as they are after rounding. Where from the data on
- * those of row r, the first of a group, are. */
+/* Behind the codes: scales [rows / group][blocks][group], of pairs only the first block's; then sums, the
+ * same, of a block's codes, or in quads of its values as they are after rounding; nested pairs have none. Where
+ * from the data on those of row r, the first of a group, are. */
 INLINE size_t scale_offset(const row_block *a, int32_t r, int32_t block) {
     return (size_t)padded_rows(a->rows) * (size_t)a->depth + (size_t)r * (size_t)a->blocks +
            (size_t)(block * a->group);
