@@ -9,37 +9,55 @@
 /* Values of act and act' that the products keep on the stack at a time. */
 #define BLOCK 128
 
-INLINE void forward_loop(real *act, const real *z, int32_t activation, int64_t n) {
-    for (int64_t i = 0; i < n; i += LANES) {
-        v_store_first(act + i, v_act(v_load_first(z + i, n - i), activation), n - i);
+typedef void vector_loop(real *to, const real *z, int32_t activation, const real *end);
+
+/* act(z) of whole vectors, up to z's end. */
+static void forward_vectors(real *to, const real *z, int32_t activation, const real *end) {
+    switch (activation) {
+#define X(name)                                                                                    \
+    case ACT_##name:                                                                               \
+        for (; z != end; z += LANES, to += LANES) {                                                \
+            v_store(to, v_##name(v_load(z)));                                                      \
+        }                                                                                          \
+        break;
+        GATED_MLP_ACTIVATIONS(X)
+#undef X
+    default: break;
+    }
+}
+
+static void derivative_vectors(real *to, const real *z, int32_t activation, const real *end) {
+    switch (activation) {
+#define X(name)                                                                                    \
+    case ACT_##name:                                                                               \
+        for (; z != end; z += LANES, to += LANES) {                                                \
+            v_store(to, v_##name##_derivative(v_load(z)));                                         \
+        }                                                                                          \
+        break;
+        GATED_MLP_ACTIVATIONS(X)
+#undef X
+    default: break;
+    }
+}
+
+/* The rest of a vector takes the same way in a vector of its own. */
+INLINE void for_all(vector_loop *loop, real *to, const real *z, int32_t activation, int64_t n) {
+    const int64_t whole = n / LANES * LANES;
+    loop(to, z, activation, z + whole);
+    if (whole < n) {
+        real last[LANES];
+        v_store(last, v_load_first(z + whole, n - whole));
+        loop(last, last, activation, last + LANES);
+        v_store_first(to + whole, v_load(last), n - whole);
     }
 }
 
 static void forward(real *act, const real *z, int32_t activation, int64_t n) {
-    switch (activation) {
-#define X(name)                                                                                    \
-    case ACT_##name: forward_loop(act, z, ACT_##name, n); break;
-        GATED_MLP_ACTIVATIONS(X)
-#undef X
-    default: break;
-    }
-}
-
-INLINE void derivative_loop(real *derivative, const real *z, int32_t activation, int64_t n) {
-    for (int64_t i = 0; i < n; i += LANES) {
-        vreal slope = v_act_derivative(v_load_first(z + i, n - i), activation);
-        v_store_first(derivative + i, slope, n - i);
-    }
+    for_all(forward_vectors, act, z, activation, n);
 }
 
 static void differentiate(real *derivative, const real *z, int32_t activation, int64_t n) {
-    switch (activation) {
-#define X(name)                                                                                    \
-    case ACT_##name: derivative_loop(derivative, z, ACT_##name, n); break;
-        GATED_MLP_ACTIVATIONS(X)
-#undef X
-    default: break;
-    }
+    for_all(derivative_vectors, derivative, z, activation, n);
 }
 
 static gated_mlp_status check(int32_t activation, int64_t n) {

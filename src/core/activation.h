@@ -1,5 +1,5 @@
-/* The gates and their derivatives, one vector at a time and inline, for activation.c and for kernels that apply a gate
- * while the numbers are still in registers. gated_mlp.h says what each gate is.
+/* The gates and their derivatives, one vector at a time and inline, for activation.c. gated_mlp.h says what each gate
+ * is.
  *
  * Every formula is written so that neither side loses digits: exp of the negative side alone, 1 - s as exp(-u) s, and
  * scaled powers where the result goes under. Below LOWEST_* a gate and its derivative are 0; there z is held, so that
@@ -178,27 +178,6 @@ INLINE vreal v_none(vreal z) {
 INLINE vreal v_none_derivative(vreal z) {
     (void)z;
     return v_splat(1);
-}
-
-/* act(z). activation is one of enum activation; a constant leaves only that gate's code. */
-INLINE vreal v_act(vreal z, int32_t activation) {
-    switch (activation) {
-#define X(name)                                                                                    \
-    case ACT_##name: return v_##name(z);
-        GATED_MLP_ACTIVATIONS(X)
-#undef X
-    default: return z;
-    }
-}
-
-INLINE vreal v_act_derivative(vreal z, int32_t activation) {
-    switch (activation) {
-#define X(name)                                                                                    \
-    case ACT_##name: return v_##name##_derivative(z);
-        GATED_MLP_ACTIVATIONS(X)
-#undef X
-    default: return v_splat(1);
-    }
 }
 
 #endif

@@ -1,14 +1,14 @@
 /* Forward of the gated MLP: y = down( act(gate(x)) * up(x) ), a norm before down where there is one.
  *
- * Per row block of tokens, stages, of which a panel is a step. In that over hidden units, gate and up
- * of 32 of them are computed into tiles, and while these are in L1 the activation and the product are
+ * Per row block of tokens, stages, of which a few panels are a step. In that over hidden units, gate and up
+ * of 32 of them a panel are computed into tiles, and while these are in L1 the activation and the product are
  * taken, the record is written, and the hidden values are put in the form in which the last stage,
  * down, reads them; gates have a stage of their own before it where they are wanted first. Called
  * through exports.c.
  */
 #include "units.h"
 
-/* A row block's stages, in order. A panel is a step, in the third a group of rows. The first has steps only where
+/* A row block's stages, in order. A few panels are a step, in the third a group of rows. The first has steps only where
  * gates come first, the third where hidden values become pairs of codes. */
 typedef enum { STAGE_GATES, STAGE_HIDDEN, STAGE_ROWS, STAGE_DOWN, STAGES } stage_kind;
 
@@ -26,7 +26,7 @@ typedef struct {
     thread_state *state;
     real *x; /* in groups */
     gate_statistics *statistics;
-    real *gate; /* tiles; `gate` becomes act, then hidden */
+    real *gate; /* tiles of a step's panels; `gate` becomes act, then hidden */
     real *up;
     real *strip;
     uint64_t bytes; /* up to the end of this thread's */
@@ -42,8 +42,8 @@ static void lay_out_own(forward_scratch *s, scratch_cursor *cursor, const gated_
                         uint64_t rows) {
     s->state = (thread_state *)(void *)take(cursor, 1, sizeof(thread_state) / sizeof(real) + 1);
     s->x = take(cursor, rows, (uint64_t)panel_count(m->d) * PANEL);
-    s->gate = take(cursor, rows, PANEL);
-    s->up = take(cursor, rows, PANEL);
+    s->gate = take(cursor, tiles_rows(rows), PANEL);
+    s->up = take(cursor, tiles_rows(rows), PANEL);
     s->strip = take(cursor, 1, STRIP_REALS);
     s->statistics = take_statistics(cursor, m, rows);
 }
@@ -101,18 +101,18 @@ static void keep(real *record, const real *tile, const mlp_call *call, const tok
     }
 }
 
-/* hidden = act(gate(x)) * up(x), one panel of it; before a norm with the norm's weights */
-static void forward_hidden(const row_block *hidden, const mlp_call *call, const token_block *block,
-                           int32_t panel, const forward_scratch *s) {
-    real *act = s->gate;
-    units_project(s->gate, s->up, call, block, panel, s->strip);
-    keep(call->record.gate, s->gate, call, block, panel);
-    vary_ups(s->up, call->mlp, block->x.rows);
-    keep(call->record.up, s->up, call, block, panel);
-    units_activate(act, s->gate, call, block, panel);
+/* hidden = act(gate) * up, one panel of it, whose tile act takes the place of gate's; before a norm with the norm's
+ * weights */
+static void forward_panel(const row_block *hidden, const mlp_call *call, const token_block *block,
+                          int32_t panel, real *gate, real *up, const forward_scratch *s) {
+    real *act = gate;
+    keep(call->record.gate, gate, call, block, panel);
+    vary_ups(up, call->mlp, block->x.rows);
+    keep(call->record.up, up, call, block, panel);
+    units_activate(act, gate, call, block, panel);
     keep(call->record.act, act, call, block, panel);
     for (int32_t i = 0; i < hidden->rows * PANEL; i += LANES) {
-        v_store(act + i, v_load(act + i) * v_load(s->up + i));
+        v_store(act + i, v_load(act + i) * v_load(up + i));
     }
     keep(call->record.hidden, act, call, block, panel);
     if (is_normed(call->mlp)) {
@@ -125,24 +125,37 @@ static void forward_hidden(const row_block *hidden, const mlp_call *call, const 
     pack_columns(s->hidden, hidden, panel * PANEL, act, PANEL, PANEL);
 }
 
-/* y [tokens, d] (+)= scale * down(hidden), one panel of its outputs */
-static void forward_down(real *y, const row_block *hidden, const mlp_call *call, int32_t panel,
-                         const forward_scratch *s) {
+/* hidden, some panels of it, from x */
+static void forward_hidden(const row_block *hidden, const mlp_call *call, const token_block *block,
+                           column_range panels, const forward_scratch *s) {
+    units_project(s->gate, s->up, call, block, panels, s->strip);
+    for (int32_t p = panels.begin; p < panels.end; p++) {
+        forward_panel(hidden, call, block, p, tile_at(s->gate, hidden->rows, p - panels.begin),
+                      tile_at(s->up, hidden->rows, p - panels.begin), s);
+    }
+}
+
+/* y [tokens, d] (+)= scale * down(hidden), some panels of its outputs */
+static void forward_down(real *y, const row_block *hidden, const mlp_call *call,
+                         column_range panels, const forward_scratch *s) {
     const gated_mlp_options *o = &call->options;
     const linear *down = &call->mlp->down_proj;
     const int has_bias = down->bias != NULL && o->unit_begin == 0 && o->unit_end > 0;
-    const int32_t columns = min_i32(PANEL, down->out_features - panel * PANEL);
-    panel_product(s->gate, hidden, down, panel, o->unit_begin, o->unit_end, s->strip);
-    if (is_normed(call->mlp)) {
-        double scales[ROW_BLOCK];
-        find_scales(scales, s->squares, panel_count(call->mlp->d_ff), call->mlp, hidden->rows);
-        scale_rows(s->gate, scales, hidden->rows);
+    panel_products(s->gate, hidden, down, panels, o->unit_begin, o->unit_end, s->strip);
+    for (int32_t p = panels.begin; p < panels.end; p++) {
+        real *tile = tile_at(s->gate, hidden->rows, p - panels.begin);
+        const int32_t columns = min_i32(PANEL, down->out_features - p * PANEL);
+        if (is_normed(call->mlp)) {
+            double scales[ROW_BLOCK];
+            find_scales(scales, s->squares, panel_count(call->mlp->d_ff), call->mlp, hidden->rows);
+            scale_rows(tile, scales, hidden->rows);
+        }
+        if (has_bias) {
+            add_bias(tile, down->bias + p * PANEL, hidden->rows, columns);
+        }
+        write_tile(y + p * PANEL, (size_t)down->out_features, tile, hidden->rows, columns, o->scale,
+                   o->accumulate);
     }
-    if (has_bias) {
-        add_bias(s->gate, down->bias + panel * PANEL, hidden->rows, columns);
-    }
-    write_tile(y + panel * PANEL, (size_t)down->out_features, s->gate, hidden->rows, columns,
-               o->scale, o->accumulate);
 }
 
 static stage_kind kind_of(int32_t stage) {
@@ -159,7 +172,7 @@ static row_block hidden_of(const gated_mlp_job *job, int32_t stage, real *room) 
     return row_block_in(room, rows, panel_count(m->d_ff) * PANEL, m->down_proj.dtype);
 }
 
-/* The panels, or groups of rows, that are a stage's steps. A sparse gate depends on all others, outside the
+/* The panels, or groups of rows, that a stage's steps go through. A sparse gate depends on all others, outside the
  * slice too. */
 static column_range steps_of(const gated_mlp_job *job, int32_t stage) {
     const gated_mlp *m = job->call.mlp;
@@ -188,12 +201,35 @@ static token_block token_block_at(const gated_mlp_job *job, int32_t token, int32
     return (token_block){token, s->state->x, s->gates, s->statistics};
 }
 
+/* Into so many steps for each of several threads a stage is cut where it can be, so that none waits long for the others. */
+#define STEPS_PER_THREAD 16
+
+/* How many of steps_of are one step. */
+static int32_t step_size(const gated_mlp_job *job, int32_t stage) {
+    const gated_mlp *m = job->call.mlp;
+    const linear *l = kind_of(stage) == STAGE_DOWN ? &m->down_proj : &m->gate_proj;
+    if (kind_of(stage) == STAGE_ROWS) {
+        return 1;
+    }
+    const int32_t share = panel_count(l->out_features) / (STEPS_PER_THREAD * job->threads);
+    return panels_together(l, min_i32(job->tokens, ROW_BLOCK),
+                           job->threads == 1 ? INT32_MAX : share);
+}
+
+/* The panels of a step: from one multiple of its size to the next; the first and the last may be fewer. */
+static column_range step_panels(const gated_mlp_job *job, int32_t stage, int32_t step) {
+    const column_range all = steps_of(job, stage);
+    const int32_t size = step_size(job, stage);
+    const int32_t begin = (all.begin / size + step) * size;
+    return (column_range){max_i32(all.begin, begin), min_i32(all.end, begin + size)};
+}
+
 static void forward_step(const gated_mlp_job *job, int32_t stage, int32_t step,
                          const forward_scratch *s) {
     const mlp_call *call = &job->call;
     const gated_mlp *m = call->mlp;
     const stage_kind kind = kind_of(stage);
-    const int32_t panel = steps_of(job, stage).begin + step;
+    const column_range panels = step_panels(job, stage, step);
     const int32_t token = first_token(stage);
     const row_block hidden = hidden_of(job, stage, s->hidden);
     if (kind == STAGE_ROWS) {
@@ -202,19 +238,19 @@ static void forward_step(const gated_mlp_job *job, int32_t stage, int32_t step,
         return;
     }
     if (kind == STAGE_DOWN) {
-        forward_down(job->y + (size_t)token * (size_t)m->d, &hidden, call, panel, s);
+        forward_down(job->y + (size_t)token * (size_t)m->d, &hidden, call, panels, s);
         return;
     }
     const token_block block = token_block_at(job, token, hidden.rows, s);
     if (kind == STAGE_GATES) {
-        units_project_gates(call, &block, (column_range){panel, panel + 1}, s->strip);
+        units_project_gates(call, &block, panels, s->strip);
         return;
     }
     if (m->sparse && s->state->measured != token) {
         units_measure_gates(call, &block);
         s->state->measured = token;
     }
-    forward_hidden(&hidden, call, &block, panel, s);
+    forward_hidden(&hidden, call, &block, panels, s);
 }
 
 gated_mlp_status gated_mlp_job_begin(gated_mlp_job *job, real *y, const real *x, const gated_mlp *m,
@@ -240,7 +276,8 @@ gated_mlp_status gated_mlp_job_begin(gated_mlp_job *job, real *y, const real *x,
 
 int32_t gated_mlp_job_steps(const gated_mlp_job *job, int32_t stage) {
     const column_range steps = steps_of(job, stage);
-    return steps.end - steps.begin;
+    const int32_t size = step_size(job, stage);
+    return steps.begin == steps.end ? 0 : (steps.end - 1) / size - steps.begin / size + 1;
 }
 
 int32_t gated_mlp_job_shares(const gated_mlp_job *job) {

@@ -101,7 +101,7 @@ static void find_units(const mlp_call *call, const token_block *block, int32_t p
         recall(s->act, record->act, call, block, panel);
         recall(s->up, record->up, call, block, panel);
     } else {
-        units_project(s->gate, s->raw_up, call, block, panel, s->strip);
+        units_project(s->gate, s->raw_up, call, block, (column_range){panel, panel + 1}, s->strip);
         units_activate(s->act, s->gate, call, block, panel);
     }
     if (!is_plain(call->mlp)) {
@@ -225,7 +225,7 @@ static void backward_panel(const gated_mlp_gradients *g, const mlp_call *call,
     const gated_mlp *m = call->mlp;
     const int32_t rows = block->x.rows;
     const column_range units = units_at_work_in(call, panel);
-    real *d_gate = m->sparse ? units_tile(s->d_gates, block, panel) : s->d_gate;
+    real *d_gate = m->sparse ? tile_at(s->d_gates, block->x.rows, panel) : s->d_gate;
     find_units(call, block, panel, s);
     units_slope(d_gate, s->gate, call, block, panel);
     if (g->down_weight != NULL) {
@@ -260,8 +260,8 @@ static void backward_gates(const gated_mlp_gradients *g, const mlp_call *call,
                            const token_block *block, const backward_scratch *s) {
     const int32_t d_ff = call->mlp->d_ff;
     for (int32_t p = 0; p < panel_count(d_ff); p++) {
-        real *d_gate = units_tile(s->d_gates, block, p);
-        add_statistics_gradient(d_gate, units_tile(block->gates, block, p), call->mlp,
+        real *d_gate = tile_at(s->d_gates, block->x.rows, p);
+        add_statistics_gradient(d_gate, tile_at(block->gates, block->x.rows, p), call->mlp,
                                 block->statistics, block->x.rows);
         add_gate_gradient(g, call, block, p, (column_range){0, min_i32(PANEL, d_ff - p * PANEL)},
                           d_gate, s);
@@ -274,7 +274,7 @@ static void begin_gates(const mlp_call *call, const token_block *block, const ba
     units_project_gates(call, block, (column_range){0, panels}, s->strip);
     units_measure_gates(call, block);
     memset(s->d_gates, 0,
-           (size_t)(units_tile(s->d_gates, block, panels) - s->d_gates) * sizeof(real));
+           (size_t)(tile_at(s->d_gates, block->x.rows, panels) - s->d_gates) * sizeof(real));
 }
 
 /* d_x [tokens, d] += d_gate gate_proj + d_up up_proj */

@@ -297,14 +297,8 @@ static void panel_strip_product(real *tile, const row_block *a, const linear *l,
     strip_product(tile, a, done, k, &b, depth, zero);
 }
 
-void panel_product(real *tile, const row_block *a, const linear *l, int32_t panel, int32_t k0,
-                   int32_t k1, real *strip) {
-#ifndef GATED_MLP_FLOAT64
-    if (a->blocks > 0 && k0 < k1) {
-        quant_panel_product(tile, a, l, panel, k0, k1, strip);
-        return;
-    }
-#endif
+static void panel_product(real *tile, const row_block *a, const linear *l, int32_t panel,
+                          int32_t k0, int32_t k1, real *strip) {
     if (a->group == 1 && k0 < k1) {
         for (int32_t r = 0; r < a->rows; r++) {
             gemv_panel(tile + r * PANEL, group_at(a, r, k0), l, panel, k0, k1);
@@ -317,6 +311,34 @@ void panel_product(real *tile, const row_block *a, const linear *l, int32_t pane
         for (int32_t s = 0; s < strips_in(l->out_features, panel); s++) {
             panel_strip_product(tile + s * STRIP, a, l, panel, s, k, depth, k == k0, strip);
         }
+    }
+}
+
+/* Panels that few rows read as one stream. What is done between two of them is pushed out of L1 by large ones, and the
+ * stream waits while it is fetched again. */
+#define STREAM_PANELS 32
+#define LARGE_PANEL   32768 /* bytes */
+_Static_assert(STREAM_PANELS % ABREAST == 0, "they are not taken apart");
+_Static_assert(STREAM_PANELS *GEMV_ROWS <= ROW_BLOCK && ABREAST * RUN_ROWS <= ROW_BLOCK,
+               "tiles fit");
+
+int32_t panels_together(const linear *l, int32_t rows, int32_t at_most) {
+    const int is_large = linear_weight_bytes(PANEL, l->in_features, l->dtype) > LARGE_PANEL;
+    const int32_t least = lies_abreast(l->dtype) && rows < RUN_ROWS ? ABREAST : 1;
+    const int32_t most = rows <= GEMV_ROWS && is_large ? STREAM_PANELS : least;
+    return max_i32(least, min_i32(most, at_most / least * least));
+}
+
+void panel_products(real *tiles, const row_block *a, const linear *l, column_range panels,
+                    int32_t k0, int32_t k1, real *strip) {
+#ifndef GATED_MLP_FLOAT64
+    if (a->blocks > 0 && k0 < k1) {
+        quant_panel_products(tiles, a, l, panels, k0, k1, strip);
+        return;
+    }
+#endif
+    for (int32_t p = panels.begin; p < panels.end; p++) {
+        panel_product(tile_at(tiles, a->rows, p - panels.begin), a, l, p, k0, k1, strip);
     }
 }
 
@@ -372,9 +394,10 @@ void outer_product(real *c, size_t ldc, const real *a, column_range a_columns, c
 void write_tile(real *y, size_t ld, const real *tile, int32_t rows, int32_t columns, real scale,
                 int accumulate) {
     for (int32_t r = 0; r < rows; r++, y += ld, tile += PANEL) {
-        for (int32_t j = 0; j < columns; j++) {
-            const real value = scale * tile[j];
-            y[j] = accumulate ? y[j] + value : value;
+        for (int32_t j = 0; j < columns; j += LANES) {
+            const vreal value = v_splat(scale) * v_load(tile + j);
+            const vreal before = accumulate ? v_load_first(y + j, columns - j) : v_splat(0);
+            v_store_first(y + j, accumulate ? before + value : value, columns - j);
         }
     }
 }

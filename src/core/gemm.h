@@ -4,7 +4,7 @@
  * from zero, then the blocks (block-quantised weights: quant_gemm.h); so a row's result does not
  * depend on how many rows there are, but for many rows against quantised weights (quant_runs.h).
  *
- * A product's result is a tile [rows][PANEL], which stays in L1 for whatever comes next. Private to
+ * A product's result are tiles [rows][PANEL], which stay in L1 for whatever comes next. Private to
  * the kernels.
  */
 #ifndef GATED_MLP_GEMM_H
@@ -16,20 +16,22 @@
  * they fill has room for whole groups of rows. */
 #define STRIP_REALS (2 * K_BLOCK * STRIP)
 
-/* tile [rows][PANEL] = A[:, k0..k1) weight[panel's outputs, k0..k1)^T */
-void panel_product(real *tile, const row_block *a, const linear *l, int32_t panel, int32_t k0,
-                   int32_t k1, real *strip);
+/* How many of a matrix's panels are best multiplied at a time by so many rows, beginning at a multiple of that: not more
+ * than at_most, but always those that lie abreast. Their tiles have room in tiles_rows(rows) times PANEL. */
+int32_t panels_together(const linear *l, int32_t rows, int32_t at_most);
+
+INLINE uint64_t tiles_rows(uint64_t rows) {
+    return rows > ROW_BLOCK ? rows : ROW_BLOCK;
+}
+
+/* tiles (tile_at) = A[:, k0..k1) weight[panels' outputs, k0..k1)^T */
+void panel_products(real *tiles, const row_block *a, const linear *l, column_range panels,
+                    int32_t k0, int32_t k1, real *strip);
 
 /* tile [rows][PANEL] (+)= A[:, k0..k1) weight[k0..k1), panel's inputs]; A in groups of 4; k runs
  * over outputs. */
 void panel_product_transposed(real *tile, const row_block *a, const linear *l, int32_t panel,
                               int32_t k0, int32_t k1, int accumulate, real *strip);
-
-/* A range [begin, end) of a panel's columns. */
-typedef struct {
-    int32_t begin;
-    int32_t end;
-} column_range;
 
 /* c (+)= a^T b for two tiles of `depth` rows: c[i * ldc + j] (+)= sum_k a[k][i] b[k][j] for i and
  * j in their ranges; nothing else of c is touched. */

@@ -19,7 +19,7 @@ static linear_scratch lay_out(int32_t out, int32_t in, int32_t tokens, void *scr
     linear_scratch s = {0};
     s.rows = take(&cursor, rows, (uint64_t)panel_count(out) * PANEL);
     s.tiles = take(&cursor, rows, (uint64_t)panel_count(in) * PANEL);
-    s.tile = take(&cursor, rows, PANEL);
+    s.tile = take(&cursor, tiles_rows(rows), PANEL);
     s.strip = take(&cursor, 1, STRIP_REALS);
     s.bytes = scratch_total(&cursor);
     return s;
@@ -59,13 +59,18 @@ gated_mlp_status linear_forward(real *y, const real *x, const linear *l, int32_t
         real *y_block = y + (size_t)t * (size_t)out;
         const row_block rows =
             pack_row_block(s.tiles, x_block, min_i32(ROW_BLOCK, tokens - t), in, l->dtype);
-        for (int32_t p = 0; p < panel_count(out); p++) {
-            const int32_t columns = min_i32(PANEL, out - p * PANEL);
-            panel_product(s.tile, &rows, l, p, 0, in, s.strip);
-            if (l->bias != NULL) {
-                add_bias(s.tile, l->bias + p * PANEL, rows.rows, columns);
+        const int32_t together = panels_together(l, rows.rows, INT32_MAX);
+        for (int32_t first = 0; first < panel_count(out); first += together) {
+            const column_range panels = {first, min_i32(panel_count(out), first + together)};
+            panel_products(s.tile, &rows, l, panels, 0, in, s.strip);
+            for (int32_t p = first; p < panels.end; p++) {
+                const int32_t columns = min_i32(PANEL, out - p * PANEL);
+                real *tile = tile_at(s.tile, rows.rows, p - first);
+                if (l->bias != NULL) {
+                    add_bias(tile, l->bias + p * PANEL, rows.rows, columns);
+                }
+                write_tile(y_block + p * PANEL, (size_t)out, tile, rows.rows, columns, 1, 0);
             }
-            write_tile(y_block + p * PANEL, (size_t)out, s.tile, rows.rows, columns, 1, 0);
         }
     }
     return GATED_MLP_OK;

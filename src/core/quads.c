@@ -240,7 +240,7 @@ INLINE void gemv_typed(const int32_t dtype, real *tile, const row_block *a, int3
     const size_t step = (size_t)a->group;
     const real *codes = a->data + (size_t)r * (size_t)a->depth + (size_t)b0 * QUAD_CODES * step;
     for (int32_t b = b0; b < b1; b++, codes += QUAD_CODES * step, block += block_bytes(dtype)) {
-        touch_blocks(codes, (int32_t)step, QUAD_CODES, 4, b, b1);
+        touch_blocks(codes, (int32_t)step, QUAD_CODES, b, b1);
         const real scale = a->data[scale_offset(a, r, b)], sum = a->data[sum_offset(a, r, b)];
         const vmask start = dtype == DTYPE_Q8_0_QUADS
                                 ? (vmask)v_splat_quad(a->data + start_offset(a, r, b))

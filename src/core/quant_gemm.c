@@ -17,7 +17,6 @@ static void scale_as_rows(real *tile, const row_block *a, int32_t b0) {
     for (int32_t r = 0; r < a->rows; r++, tile += PANEL) {
         const int32_t among = r % a->group;
         const vreal scale = v_splat(a->data[scale_offset(a, r - among, b0) + (size_t)among]);
-        DO_NOT_UNROLL
         for (int32_t i = 0; i < PANEL; i += LANES) {
             v_store(tile + i, v_load(tile + i) * share * scale);
         }
@@ -99,26 +98,33 @@ INLINE void gemv_block(const int32_t dtype, real *tile, const real *pairs, int32
     }
 }
 
-/* tile [PANEL] += row r times blocks b0 to b1 of a panel, straight from the store. */
-INLINE void gemv_typed(const int32_t dtype, real *tile, const row_block *a, int32_t r,
-                       const unsigned char *block, int32_t b0, int32_t b1) {
+/* tiles += row r times blocks b0 to b1 of `count` panels abreast from `panel` on, straight from the store. */
+INLINE void gemv_typed(const int32_t dtype, real *tiles, const row_block *a, int32_t r,
+                       const linear *l, int32_t panel, int32_t count, int32_t b0, int32_t b1) {
     const int32_t step = a->group;
-    const int32_t together = dtype == DTYPE_Q8_0 ? 2 : 4; /* 34 or 40 lines of weights */
+    const size_t next = block_step(l, panel);
+    const unsigned char *block = panel_block(l, panel, b0);
     const real *pairs = a->data + (size_t)r * (size_t)a->depth + (size_t)(b0 * PAIRS * step);
-    for (int32_t b = b0; b < b1; b++, pairs += PAIRS * step, block += block_bytes(dtype)) {
-        touch_blocks(pairs, step, PAIRS, together, b, b1);
+    for (int32_t b = b0; b < b1; b++, pairs += PAIRS * step, block += next) {
+        if (!lies_abreast(dtype)) {
+            touch_blocks(pairs, step, PAIRS, b, b1);
+        }
         const real sum = dtype == DTYPE_Q4_1 ? a->data[sum_offset(a, r, b)] : 0;
-        gemv_block(dtype, tile, pairs, step, sum, block);
+        real *tile = tiles + r * PANEL;
+        const unsigned char *at = block;
+        DO_NOT_UNROLL
+        for (int32_t i = 0; i < count; i++, at += block_bytes(dtype)) {
+            gemv_block(dtype, tile_at(tile, a->rows, i), pairs, step, sum, at);
+        }
     }
 }
 
-static void gemv(real *tile, const row_block *a, int32_t r, const linear *l, int32_t panel,
-                 int32_t b0, int32_t b1) {
-    const unsigned char *first = panel_block(l, panel, b0);
+static void gemv(real *tiles, const row_block *a, int32_t r, const linear *l, int32_t panel,
+                 int32_t count, int32_t b0, int32_t b1) {
     if (l->dtype == DTYPE_Q8_0) {
-        gemv_typed(DTYPE_Q8_0, tile, a, r, first, b0, b1);
+        gemv_typed(DTYPE_Q8_0, tiles, a, r, l, panel, count, b0, b1);
     } else {
-        gemv_typed(DTYPE_Q4_1, tile, a, r, first, b0, b1);
+        gemv_typed(DTYPE_Q4_1, tiles, a, r, l, panel, count, b0, b1);
     }
 }
 
@@ -145,39 +151,53 @@ static void expand_block(real *to, const unsigned char *block, int32_t s) {
     memcpy(to + (PAIRS + 1) * STRIP, &minima, sizeof minima);
 }
 
-/* c [GROUP][PANEL] += a group of rows times strip s of `blocks` blocks, straight from the store but for their scales
- * [blocks][STRIP], which the first group leaves for the others: it has fetched their lines, too. */
-NOINLINE void tile_q8_0(real *c, const row_block *a, int32_t r, int32_t b0,
-                        const unsigned char *block, int32_t s, real *scales, int32_t blocks) {
-    const real *pairs = a->data + (size_t)r * (size_t)a->depth + (size_t)(b0 * PAIRS * GROUP);
-    for (int32_t b = 0; b < blocks; b++, block += block_bytes(DTYPE_Q8_0), scales += STRIP) {
-        const unsigned char *codes = block + codes_offset(DTYPE_Q8_0) + s * STRIP * 2;
-        tile_products products; /* 256 times */
-        vcodes first = v_load_codes(codes), second = v_load_codes(codes + 2 * PANEL);
-        add_pairs(&products, first, second, pairs, 1);
-        const real *end = pairs + PAIRS * GROUP;
-        KEEP_POINTER(end);
-        DO_NOT_UNROLL
-        do {
-            pairs += GROUP;
-            KEEP_POINTER(pairs);
-            add_pairs(&products, first << 8, second << 8, pairs, 0);
-            pairs += GROUP;
-            KEEP_POINTER(pairs);
-            if (pairs == end) {
-                break;
-            }
-            codes += 4 * PANEL;
-            first = v_load_codes(codes);
-            second = v_load_codes(codes + 2 * PANEL);
-            add_pairs(&products, first, second, pairs, 0);
-        } while (pairs < end); /* never false: a way out as in gemv_q8_0 */
-        if (r == 0) {
-            const strip_row of = expand_scales(block, s);
-            memcpy(scales, &of, sizeof of);
+/* c [GROUP][PANEL] += a group of rows, whose pairs these are, times strip s of a block straight from the store, but
+ * for its scales [STRIP]: is_first leaves them for other groups, as it has fetched their line, too. */
+INLINE void tile_block(real *c, const real *pairs, const unsigned char *block, int32_t s,
+                       real *scales, int is_first) {
+    const unsigned char *codes = block + codes_offset(DTYPE_Q8_0) + s * STRIP * 2;
+    tile_products products; /* 256 times */
+    vcodes first = v_load_codes(codes), second = v_load_codes(codes + 2 * PANEL);
+    add_pairs(&products, first, second, pairs, 1);
+    const real *end = pairs + PAIRS * GROUP;
+    KEEP_POINTER(end);
+    DO_NOT_UNROLL
+    do {
+        pairs += GROUP;
+        KEEP_POINTER(pairs);
+        add_pairs(&products, first << 8, second << 8, pairs, 0);
+        pairs += GROUP;
+        KEEP_POINTER(pairs);
+        if (pairs == end) {
+            break;
         }
-        const vreal weight_scales[STRIP_VECTORS] = {v_load(scales), v_load(scales + LANES)};
-        add_products(c, &products, weight_scales);
+        codes += 4 * PANEL;
+        first = v_load_codes(codes);
+        second = v_load_codes(codes + 2 * PANEL);
+        add_pairs(&products, first, second, pairs, 0);
+    } while (pairs < end); /* never false: a way out as in gemv_q8_0 */
+    if (is_first) {
+        const strip_row of = expand_scales(block, s);
+        memcpy(scales, &of, sizeof of);
+    }
+    const vreal weight_scales[STRIP_VECTORS] = {v_load(scales), v_load(scales + LANES)};
+    add_products(c, &products, weight_scales);
+}
+
+/* The group of rows from r on times strip s of blocks b0 to b1 of `count` panels abreast, added to their tiles at c;
+ * scales [b1 - b0][count][STRIP] are those of the strip, which the first group makes. */
+NOINLINE void tile_q8_0(real *c, const row_block *a, int32_t r, const linear *l, int32_t panel,
+                        int32_t count, int32_t b0, int32_t b1, int32_t s, real *scales) {
+    const real *pairs = a->data + (size_t)r * (size_t)a->depth + (size_t)(b0 * PAIRS * GROUP);
+    const unsigned char *block = panel_block(l, panel, b0);
+    const size_t next = block_step(l, panel);
+    for (int32_t b = b0; b < b1; b++, block += next, pairs += PAIRS * GROUP) {
+        real *to = c;
+        const unsigned char *at = block;
+        for (int32_t i = 0; i < count; i++, at += block_bytes(DTYPE_Q8_0), scales += STRIP) {
+            tile_block(to, pairs, at, s, scales, r == 0);
+            to = tile_at(to, a->rows, 1);
+        }
     }
 }
 
@@ -208,52 +228,76 @@ NOINLINE void tile_q4_1(real *c, const row_block *a, int32_t r, int32_t b0, cons
     }
 }
 
-/* The first `rows` rows, whole groups of which the last may have none for some. */
-static void tiles(real *tile, const row_block *a, int32_t rows, const linear *l, int32_t panel,
-                  int32_t b0, int32_t b1, real *strip) {
-    const int32_t strips = strips_in(l->out_features, panel);
-    const int32_t together = l->dtype == DTYPE_Q4_1 ? STRIP_BLOCKS : STORE_BLOCKS;
-    for (int32_t b = b0; b < b1; b += together) {
-        const int32_t blocks = min_i32(together, b1 - b);
-        const unsigned char *first = panel_block(l, panel, b);
-        for (int32_t s = 0; s < strips; s++) {
-            for (int32_t i = 0; l->dtype == DTYPE_Q4_1 && i < blocks; i++) {
+/* The first `rows` rows, whole groups of which the last may have none for some, against Q4_1 of a panel. */
+static void tiles_q4_1(real *tile, const row_block *a, int32_t rows, const linear *l, int32_t panel,
+                       int32_t b0, int32_t b1, real *strip) {
+    for (int32_t b = b0; b < b1; b += STRIP_BLOCKS) {
+        const int32_t blocks = min_i32(STRIP_BLOCKS, b1 - b);
+        for (int32_t s = 0; s < strips_in(l->out_features, panel); s++) {
+            for (int32_t i = 0; i < blocks; i++) {
                 expand_block(strip + i * STRIP_BLOCK_REALS, panel_block(l, panel, b + i), s);
             }
             for (int32_t r = 0; r < rows; r += GROUP) {
-                real *c = tile + r * PANEL + s * STRIP;
-                if (l->dtype == DTYPE_Q4_1) {
-                    tile_q4_1(c, a, r, b, strip, blocks);
-                } else {
-                    tile_q8_0(c, a, r, b, first, s, strip, blocks);
-                }
+                tile_q4_1(tile + r * PANEL + s * STRIP, a, r, b, strip, blocks);
             }
         }
     }
 }
 
-void quant_panel_product(real *tile, const row_block *a, const linear *l, int32_t panel, int32_t k0,
-                         int32_t k1, real *strip) {
+/* The same against Q8_0 of `count` panels abreast. */
+static void tiles_q8_0(real *tiles, const row_block *a, int32_t rows, const linear *l,
+                       int32_t panel, int32_t count, int32_t b0, int32_t b1, real *scales) {
+    const int32_t in_last = strips_in(l->out_features, panel + count - 1);
+    for (int32_t b = b0; b < b1; b += STORE_BLOCKS / count) {
+        const int32_t end = min_i32(b1, b + STORE_BLOCKS / count);
+        for (int32_t s = 0; s < strips_in(l->out_features, panel); s++) {
+            for (int32_t r = 0; r < rows; r += GROUP) {
+                tile_q8_0(tiles + r * PANEL + s * STRIP, a, r, l, panel, count - (s >= in_last), b,
+                          end, s, scales);
+            }
+        }
+    }
+}
+
+/* Rows that are pairs of codes, but no runs, times `count` panels abreast; `grouped` go through the tile, the others each
+ * by itself. */
+static void pair_products(real *tiles, const row_block *a, int32_t grouped, const linear *l,
+                          int32_t panel, int32_t count, int32_t b0, int32_t b1, real *strip) {
+    if (grouped > 0 && l->dtype == DTYPE_Q8_0) {
+        tiles_q8_0(tiles, a, grouped, l, panel, count, b0, b1, strip);
+    }
+    for (int32_t i = 0; grouped > 0 && l->dtype == DTYPE_Q4_1 && i < count; i++) {
+        tiles_q4_1(tile_at(tiles, a->rows, i), a, grouped, l, panel + i, b0, b1, strip);
+    }
+    for (int32_t r = grouped; r < a->rows; r++) {
+        gemv(tiles, a, r, l, panel, count, b0, b1);
+    }
+}
+
+void quant_panel_products(real *tiles, const row_block *a, const linear *l, column_range panels,
+                          int32_t k0, int32_t k1, real *strip) {
     const int32_t b0 = k0 / BLOCK, b1 = block_count(k1);
     /* A row that would have a group for itself is cheaper without the tile. */
     const int32_t alone = a->group == 1 ? a->rows : a->rows % GROUP == 1;
     const int32_t grouped = a->rows - alone;
-    memset(tile, 0, (size_t)(padded_rows(a->rows) * PANEL) * sizeof(real));
-    if (in_quads(l->dtype)) {
-        quads_panel_product(tile, a, grouped, l, panel, b0, b1, strip);
-        return;
-    }
-    if (a->rows >= RUN_ROWS) {
-        runs_panel_product(tile, a, l, panel, b0, b1, strip);
-    } else {
-        if (grouped > 0) {
-            tiles(tile, a, grouped, l, panel, b0, b1, strip);
+    const int32_t count = panels.end - panels.begin;
+    memset(tiles, 0, (size_t)(tile_at(tiles, a->rows, count) - tiles) * sizeof(real));
+    for (int32_t i = 0, abreast; i < count; i += abreast) {
+        const int32_t panel = panels.begin + i;
+        real *tile = tile_at(tiles, a->rows, i);
+        abreast = 1;
+        if (in_quads(l->dtype)) {
+            quads_panel_product(tile, a, grouped, l, panel, b0, b1, strip);
+        } else if (a->rows >= RUN_ROWS) {
+            runs_panel_product(tile, a, l, panel, b0, b1, strip);
+        } else {
+            abreast = min_i32(count - i, first_abreast(l, panel) + count_abreast(l, panel) - panel);
+            pair_products(tile, a, grouped, l, panel, abreast, b0, b1, strip);
         }
-        for (int32_t r = grouped; r < a->rows; r++) {
-            gemv(tile + r * PANEL, a, r, l, panel, b0, b1);
-        }
     }
-    scale_as_rows(tile, a, b0);
+    for (int32_t i = 0; !in_quads(l->dtype) && i < count; i++) {
+        scale_as_rows(tile_at(tiles, a->rows, i), a, b0);
+    }
 }
 
 #endif

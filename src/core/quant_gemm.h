@@ -11,9 +11,9 @@
 #include "pack.h"
 
 /* Blocks of pairs that are gone through at a time. STRIP_BLOCKS of a strip that is expanded: codes, 8 scales,
- * 8 minima of each, which stay in L1 beside a group's rows. Quads take more room (quads.h). STORE_BLOCKS of a
- * panel straight from the store: its first strip fetches the lines of all in one run. They are 272 KB, and 16 rows of
- * their inputs 256: for an L2 of 1 MB. */
+ * 8 minima of each, which stay in L1 beside a group's rows. Quads take more room (quads.h). STORE_BLOCKS straight
+ * from the store, of all panels that lie abreast: their first strip fetches the lines of all in one run, of 272 KB, for
+ * the others to find in L2. */
 #define STRIP_BLOCKS      24
 #define STORE_BLOCKS      256
 #define STRIP_BLOCK_REALS ((PAIRS + 2) * STRIP)
@@ -66,14 +66,13 @@ INLINE vreal quotient(vreal numerator, vreal denominator) {
     return v_select(denominator > v_splat(0), numerator / denominator, v_splat(0));
 }
 
-/* Before block b of a row: if it is the first of `together`, reads a number of each cache line of their codes, `count` a
+/* Before block b of a row: if it is the first of four, reads a number of each cache line of their codes, `count` a
  * block, for nothing but to have them in L1, out of which a panel's weights push them. While memory is busy with
  * weights, a line that is not there is waited for long, and several, asked for together, no longer than one. Where
  * codes of several rows lie side by side, step apart, a block is as many lines, which are left alone. */
-INLINE void touch_blocks(const real *codes, int32_t step, int32_t count, int32_t together,
-                         int32_t b, int32_t b1) {
-    if (step == 1 && b % together == 0 && b + together <= b1) {
-        for (int32_t i = 0; i < together * count; i += GATED_MLP_ALIGN / (int32_t)sizeof(real)) {
+INLINE void touch_blocks(const real *codes, int32_t step, int32_t count, int32_t b, int32_t b1) {
+    if (step == 1 && b % 4 == 0 && b + 4 <= b1) {
+        for (int32_t i = 0; i < 4 * count; i += GATED_MLP_ALIGN / (int32_t)sizeof(real)) {
             (void)*(const volatile real *)(codes + i);
         }
     }
@@ -120,10 +119,10 @@ void pack_codes(real *room, const row_block *a, int32_t block, const real *src, 
  * each row, which is that of block b0; and nests the pairs, if they are to be. Once, as it is done in place. */
 void align_codes(real *room, const row_block *a, int32_t r, int32_t b0, int32_t b1);
 
-/* tile [rows][PANEL] = A[:, k0..k1) weight[panel's outputs, k0..k1)^T; A is 0 in the rest of the
- * blocks at the ends. tile and A have room for whole groups; strip is of QUANT_STRIP_REALS. */
-void quant_panel_product(real *tile, const row_block *a, const linear *l, int32_t panel, int32_t k0,
-                         int32_t k1, real *strip);
+/* tiles (tile_at) = A[:, k0..k1) weight[panels' outputs, k0..k1)^T; A is 0 in the rest of the
+ * blocks at the ends. A has room for whole groups; strip is of QUANT_STRIP_REALS. */
+void quant_panel_products(real *tiles, const row_block *a, const linear *l, column_range panels,
+                          int32_t k0, int32_t k1, real *strip);
 
 #endif
 

@@ -8,32 +8,32 @@
  * codes, and what nesting leaves besides, fit in 32 bits. */
 #define CODES_TOTAL 65503.0f
 
-/* What a unit of the codes of values [BLOCK] stands for; not finite where a value is not. */
-static real code_step(const real *values) {
+/* What a unit of the codes of values [BLOCK] stands for, in all lanes; not finite where a value is not. */
+INLINE vreal code_step(const real *values) {
     vreal total = v_splat(0), most = v_splat(0);
     for (int32_t i = 0; i < BLOCK; i += LANES) {
         const vreal magnitudes = v_abs(v_load(values + i));
         total += magnitudes * v_splat(1 / CODES_TOTAL);
         most = v_at_least(magnitudes, most);
     }
-    real step = total[0] + total[1] + (total[2] + total[3]);
-    for (int32_t i = 0; i < LANES; i++) {
-        step = most[i] / CODE_MAX > step ? most[i] / CODE_MAX : step;
-    }
-    return step;
+    total += __builtin_shufflevector(total, total, 1, 0, 3, 2);
+    total += __builtin_shufflevector(total, total, 2, 3, 0, 1);
+    most = v_at_least(most, __builtin_shufflevector(most, most, 1, 0, 3, 2));
+    most = v_at_least(most, __builtin_shufflevector(most, most, 2, 3, 0, 1));
+    return v_at_least(total, most / CODE_MAX);
 }
 
 /* values [BLOCK] as pairs of codes */
 static void encode_values(real *pairs, real *scale, const real *values) {
-    const real step = code_step(values);
-    const real inverse = step >= SMALLEST_STEP ? 1 / step : 0;
+    const vreal step = code_step(values);
+    const vreal inverse = v_select(step >= v_splat(SMALLEST_STEP), v_splat(1) / step, v_splat(0));
     for (int32_t i = 0; i < BLOCK; i += 2 * LANES) {
         const vcodes low = (vcodes)(v_load(values + i) * inverse + TO_INTEGER);
         const vcodes high = (vcodes)(v_load(values + i + LANES) * inverse + TO_INTEGER);
         const vcodes codes = __builtin_shufflevector(low, high, 0, 2, 4, 6, 8, 10, 12, 14);
         v_store(pairs + i / 2, (vreal)codes);
     }
-    *scale = inverse > 0 ? step : step * 0;
+    *scale = v_select(inverse > v_splat(0), step, step * 0)[0];
 }
 
 void pack_codes(real *room, const row_block *a, int32_t block, const real *src, size_t ld,
@@ -93,15 +93,15 @@ INLINE vmask change_block(real *codes, const int32_t group, vcodes factor) {
     return sums;
 }
 
-/* code factor / 2^15 - first / 2^8, rounded to nearest */
-INLINE vmask nest_code(vmask code, vmask factor, vmask first) {
-    return (code * factor - first * 128 + 0x4000) >> 15;
+/* Of pairs (code, first): code factor / 2^15 - first / 2^8, rounded to nearest. factors: of pairs (factor, -128). */
+INLINE vmask nest_codes(vcodes pairs, vcodes factors) {
+    return (v_dot_pairs(pairs, factors) + 0x4000) >> 15;
 }
 
 /* Of a block whose pairs are nested (pairs_are_nested): codes times factor / 2^15, every second pair less a 256th of what
  * the one before it has become, and then rounded. */
 INLINE void nest_block(real *codes, const int32_t group, vcodes factor) {
-    const vmask factors = (vmask)((vbits)factor & 0xffff);
+    const vcodes factors = (vcodes)(((vbits)factor & 0xffff) | 0xff800000u);
     DO_NOT_UNROLL
     for (int32_t i = 0; i < PAIRS * group; i += 2 * LANES) {
         vmask first = (vmask)v_load_codes(codes + i),
@@ -112,9 +112,10 @@ INLINE void nest_block(real *codes, const int32_t group, vcodes factor) {
             second = __builtin_shufflevector(all, second, 1, 3, 5, 7);
         }
         first = (vmask)v_scale_codes((vcodes)first, factor);
-        const vmask low = nest_code((vmask)((vbits)second << 16) >> 16, factors,
-                                    (vmask)((vbits)first << 16) >> 16);
-        const vmask high = nest_code(second >> 16, factors, first >> 16);
+        const vmask low =
+            nest_codes((vcodes)(((vbits)second & 0xffff) | (vbits)first << 16), factors);
+        const vmask high =
+            nest_codes((vcodes)((vbits)second >> 16 | ((vbits)first >> 16 << 16)), factors);
         second = (vmask)(((vbits)low & 0xffff) | (vbits)high << 16);
         if (group == 1) {
             const vmask all = first;

@@ -63,11 +63,11 @@ INLINE strip_row largest_weights(const int32_t dtype, const unsigned char *block
 }
 
 /* to [blocks][PAIRS][STRIP], then [STRIP]: strip s of a run in codes that have a unit in common, and these. */
-INLINE void expand_run(const int32_t dtype, real *to, const unsigned char *block, int32_t s,
-                       int32_t blocks) {
+INLINE void expand_run(const int32_t dtype, real *to, const unsigned char *block, size_t step,
+                       int32_t s, int32_t blocks) {
     strip_row most = {0}, poison = {0};
     for (int32_t b = 0; b < blocks; b++) {
-        const strip_row of = largest_weights(dtype, block + (size_t)b * block_bytes(dtype), s);
+        const strip_row of = largest_weights(dtype, block + (size_t)b * step, s);
         for (int32_t j = 0; j < STRIP_VECTORS; j++) {
             most.v[j] = v_at_least(of.v[j], most.v[j]);
             poison.v[j] += of.v[j] * 0;
@@ -75,7 +75,7 @@ INLINE void expand_run(const int32_t dtype, real *to, const unsigned char *block
     }
     /* by how much high_codes are too high, and 2^15 that they are scaled by */
     const real high = dtype == DTYPE_Q8_0 ? 32768.0f / 256 : 32768.0f / 2048;
-    for (int32_t b = 0; b < blocks; b++, block += block_bytes(dtype), to += PAIRS * STRIP) {
+    for (int32_t b = 0; b < blocks; b++, block += step, to += PAIRS * STRIP) {
         const unsigned char *codes = block + codes_offset(dtype);
         const strip_row scales = expand_scales(block, s);
         const strip_row minima = dtype == DTYPE_Q4_1 ? expand_minima(block, s) : (strip_row){0};
@@ -98,12 +98,14 @@ INLINE void expand_run(const int32_t dtype, real *to, const unsigned char *block
     }
 }
 
-NOINLINE void expand(real *to, const unsigned char *block, int32_t dtype, int32_t s,
+NOINLINE void expand(real *to, const linear *l, int32_t panel, int32_t b, int32_t s,
                      int32_t blocks) {
-    if (dtype == DTYPE_Q8_0) {
-        expand_run(DTYPE_Q8_0, to, block, s, blocks);
+    const unsigned char *block = panel_block(l, panel, b);
+    const size_t step = block_step(l, panel);
+    if (l->dtype == DTYPE_Q8_0) {
+        expand_run(DTYPE_Q8_0, to, block, step, s, blocks);
     } else {
-        expand_run(DTYPE_Q4_1, to, block, s, blocks);
+        expand_run(DTYPE_Q4_1, to, block, step, s, blocks);
     }
 }
 
@@ -128,7 +130,7 @@ void runs_panel_product(real *tile, const row_block *a, const linear *l, int32_t
         for (int32_t s = 0; s < strips_in(l->out_features, panel); s++) {
             real *strip = room;
             for (int32_t i = b; i < end; i += RUN_BLOCKS, strip += RUN_REALS) {
-                expand(strip, panel_block(l, panel, i), l->dtype, s, min_i32(RUN_BLOCKS, end - i));
+                expand(strip, l, panel, i, s, min_i32(RUN_BLOCKS, end - i));
             }
             for (int32_t r = 0; r < a->rows; r += GROUP) {
                 strip = room;

@@ -208,11 +208,18 @@ void linear_clear(linear *l) {
 }
 
 void linear_clear_padding(linear *l) {
-    const uint64_t panels = (uint64_t)panel_count(l->out_features);
-    const uint64_t bytes = linear_weight_bytes(l->out_features, l->in_features, l->dtype);
-    if (l->out_features % PANEL != 0) {
-        unsigned char *last = (unsigned char *)l->weight + bytes / panels * (panels - 1);
-        memset(last, 0, (size_t)(bytes / panels));
+    const int32_t last = panel_count(l->out_features) - 1;
+    unsigned char *store = l->weight;
+    if (l->out_features % PANEL == 0) {
+        return;
+    }
+    if (block_bytes(l->dtype) == 0) {
+        memset(store + element_offset(l, last * PANEL, 0), 0,
+               (size_t)l->in_features * PANEL * held_bytes(l->dtype));
+        return;
+    }
+    for (int32_t k = 0; k < l->in_features; k += BLOCK) {
+        memset(store + block_offset(l, last * PANEL, k), 0, block_bytes(l->dtype));
     }
 }
 

@@ -76,10 +76,34 @@ INLINE const unsigned char *panel_row(const linear *l, int32_t panel, int32_t k)
     return (const unsigned char *)l->weight + row * PANEL * held_bytes(l->dtype);
 }
 
-/* Where a panel's blocks over inputs 32 b..32 b + 31 start. */
+/* So many panels of Q8_0 lie abreast: a block of each, then the next of each. What rows have of these inputs then
+ * serves them all before it is pushed out of L1. */
+#define ABREAST 4
+
+INLINE int lies_abreast(int32_t dtype) {
+    return dtype == DTYPE_Q8_0;
+}
+
+/* The first of the panels that lie abreast of one, and how many they are: at the end of a matrix fewer. */
+INLINE int32_t first_abreast(const linear *l, int32_t panel) {
+    return lies_abreast(l->dtype) ? panel / ABREAST * ABREAST : panel;
+}
+
+INLINE int32_t count_abreast(const linear *l, int32_t panel) {
+    const int32_t left = panel_count(l->out_features) - first_abreast(l, panel);
+    return !lies_abreast(l->dtype) ? 1 : left < ABREAST ? left : ABREAST;
+}
+
+/* Where a panel's blocks over inputs 32 b..32 b + 31 start, and how far from there those over the next are. */
 INLINE const unsigned char *panel_block(const linear *l, int32_t panel, int32_t b) {
-    const size_t block = (size_t)panel * (size_t)block_count(l->in_features) + (size_t)b;
-    return (const unsigned char *)l->weight + block * block_bytes(l->dtype);
+    const int32_t first = first_abreast(l, panel);
+    const size_t before = (size_t)first * (size_t)block_count(l->in_features);
+    const size_t among = (size_t)b * (size_t)count_abreast(l, panel) + (size_t)(panel - first);
+    return (const unsigned char *)l->weight + (before + among) * block_bytes(l->dtype);
+}
+
+INLINE size_t block_step(const linear *l, int32_t panel) {
+    return (size_t)count_abreast(l, panel) * block_bytes(l->dtype);
 }
 
 /* STRIP consecutive columns as numbers. */

@@ -53,41 +53,38 @@ gated_mlp_status mlp_call_begin(mlp_call *call, const gated_mlp *m, int32_t toke
     return status;
 }
 
-static void project(real *tile, const linear *l, const row_block *x, int32_t panel, real *strip) {
-    panel_product(tile, x, l, panel, 0, l->in_features, strip);
-    if (l->bias != NULL) {
-        add_bias(tile, l->bias + panel * PANEL, x->rows,
-                 min_i32(PANEL, l->out_features - panel * PANEL));
+static void project(real *tiles, const linear *l, const row_block *x, column_range panels,
+                    real *strip) {
+    panel_products(tiles, x, l, panels, 0, l->in_features, strip);
+    for (int32_t p = panels.begin; l->bias != NULL && p < panels.end; p++) {
+        add_bias(tile_at(tiles, x->rows, p - panels.begin), l->bias + p * PANEL, x->rows,
+                 min_i32(PANEL, l->out_features - p * PANEL));
     }
-}
-
-real *units_tile(real *tiles, const token_block *block, int32_t panel) {
-    return tiles + (size_t)panel * (size_t)padded_rows(block->x.rows) * PANEL;
 }
 
 void units_project_gates(const mlp_call *call, const token_block *block, column_range panels,
                          real *strip) {
-    for (int32_t p = panels.begin; p < panels.end; p++) {
-        project(units_tile(block->gates, block, p), &call->mlp->gate_proj, &block->x, p, strip);
-    }
+    project(tile_at(block->gates, block->x.rows, panels.begin), &call->mlp->gate_proj, &block->x,
+            panels, strip);
 }
 
 void units_measure_gates(const mlp_call *call, const token_block *block) {
     for (int32_t r = 0; r < block->x.rows; r++) {
-        measure_gates(&block->statistics[r], units_tile(block->gates, block, 0) + r * PANEL,
-                      units_tile(block->gates, block, 1) - block->gates, call->mlp);
+        measure_gates(&block->statistics[r], tile_at(block->gates, block->x.rows, 0) + r * PANEL,
+                      tile_at(block->gates, block->x.rows, 1) - block->gates, call->mlp);
     }
 }
 
 void units_project(real *gate, real *up, const mlp_call *call, const token_block *block,
-                   int32_t panel, real *strip) {
+                   column_range panels, real *strip) {
     if (block->gates != NULL) {
-        memcpy(gate, units_tile(block->gates, block, panel),
-               (size_t)(block->x.rows * PANEL) * sizeof(real));
+        const real *from = tile_at(block->gates, block->x.rows, panels.begin);
+        memcpy(gate, from,
+               (size_t)(tile_at(block->gates, block->x.rows, panels.end) - from) * sizeof(real));
     } else {
-        project(gate, &call->mlp->gate_proj, &block->x, panel, strip);
+        project(gate, &call->mlp->gate_proj, &block->x, panels, strip);
     }
-    project(up, &call->mlp->up_proj, &block->x, panel, strip);
+    project(up, &call->mlp->up_proj, &block->x, panels, strip);
 }
 
 /* Sets the tile's cells that a hold covers: to the hold's value, or to 0 where `derivative`. */

@@ -31,12 +31,9 @@ void units_project_gates(const mlp_call *call, const token_block *block, column_
                          real *strip);
 void units_measure_gates(const mlp_call *call, const token_block *block);
 
-/* A panel's tile in a buffer that has all of them, such as block->gates. */
-real *units_tile(real *tiles, const token_block *block, int32_t panel);
-
-/* gate, up = the projections of x with their biases */
+/* gate, up = the projections of x with their biases, a tile for each of the panels */
 void units_project(real *gate, real *up, const mlp_call *call, const token_block *block,
-                   int32_t panel, real *strip);
+                   column_range panels, real *strip);
 
 /* act = f(gate) with limit, cut and holds applied. act may be gate. */
 void units_activate(real *act, const real *gate, const mlp_call *call, const token_block *block,

@@ -228,6 +228,13 @@ int main(void) {
     test_scene(300, 290, 2, DTYPE_F16, 1, 1);
     test_scene(300, 290, 5, DTYPE_Q8_0, 1, 1);
     test_scene(290, 300, 2, DTYPE_Q4_1, 1, 1);
+    /* Many panels at a time, more of them than are taken, in slices that begin anywhere. */
+    for (int32_t tokens = 1; tokens <= 3; tokens++) {
+        test_scene(270, 1060 + tokens, tokens, dtypes[tokens - 1], 1, 1);
+        test_scene(1060, 200 + tokens, tokens, DTYPE_Q8_0, 1, 1);
+    }
+    test_scene(140, 530, 6, DTYPE_Q8_0, 1, 1);
+    test_scene(530, 140, 29, DTYPE_Q8_0, 1, 0);
     test_runs();
     for (int32_t i = 0; i < 4; i++) {
         test_company(33 + i, 300, 9, dtypes[i]);

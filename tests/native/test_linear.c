@@ -146,5 +146,13 @@ int main(void) {
     }
     test_problem(5, 9, (STORE_BLOCKS + 3) * BLOCK, DTYPE_Q8_0);
     test_problem(28, 9, (STORE_BLOCKS + 3) * BLOCK, DTYPE_Q8_0);
+    /* The same of panels abreast, the last of which are fewer and has strips missing. */
+    for (int32_t panels = 2; panels <= 5; panels++) {
+        const int32_t blocks = STORE_BLOCKS / (panels < ABREAST ? panels : ABREAST) + 3;
+        test_problem(3 + 5 * panels, panels * PANEL - 9 * panels / 2, blocks * BLOCK, DTYPE_Q8_0);
+        test_problem(panels - 1, panels * PANEL - 9 * panels / 2, 1200, DTYPE_Q8_0);
+    }
+    test_problem(2, (2 * 32 + 1) * PANEL + 1, 260,
+                 DTYPE_F32); /* more panels than are taken at a time */
     return report();
 }

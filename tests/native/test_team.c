@@ -133,6 +133,16 @@ int main(void) {
         check_team(65, 300, 131, DTYPE_REAL, 0);
         check_team(40, 33, 3, DTYPE_BF16, 1);
     }
+    /* Panels that few tokens take many at a time, and of Q8_0 those that lie abreast: a thread alone more than several do. */
+    check_team(300, 2100, 1, DTYPE_BF16, 0);
+    check_team(300, 2100, 3, DTYPE_REAL, 1);
+    const int32_t pair_tokens[] = {1, 2, 5, 31, 40};
+    for (int t = 0; t < 5; t++) {
+        check_team(70, 420, pair_tokens[t], DTYPE_Q8_0, 0);
+        check_team(420, 70, pair_tokens[t], DTYPE_Q8_0, 1);
+        check_team(70, 420, pair_tokens[t], DTYPE_Q4_1, 1);
+    }
+    check_team(1100, 1100, 2, DTYPE_Q8_0, 1);
     check_order(65, 300, 131);
     check_order(300, 65, 3);
     const gated_mlp none = {0};
