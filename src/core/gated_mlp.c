@@ -141,13 +141,15 @@ static void forward_down(real *y, const row_block *hidden, const mlp_call *call,
     const gated_mlp_options *o = &call->options;
     const linear *down = &call->mlp->down_proj;
     const int has_bias = down->bias != NULL && o->unit_begin == 0 && o->unit_end > 0;
+    double scales[ROW_BLOCK];
+    if (is_normed(call->mlp)) {
+        find_scales(scales, s->squares, panel_count(call->mlp->d_ff), call->mlp, hidden->rows);
+    }
     panel_products(s->gate, hidden, down, panels, o->unit_begin, o->unit_end, s->strip);
     for (int32_t p = panels.begin; p < panels.end; p++) {
         real *tile = tile_at(s->gate, hidden->rows, p - panels.begin);
         const int32_t columns = min_i32(PANEL, down->out_features - p * PANEL);
         if (is_normed(call->mlp)) {
-            double scales[ROW_BLOCK];
-            find_scales(scales, s->squares, panel_count(call->mlp->d_ff), call->mlp, hidden->rows);
             scale_rows(tile, scales, hidden->rows);
         }
         if (has_bias) {

@@ -55,12 +55,12 @@ export const NAMED_FAULTS = [
   {
     name: 'activation of the product',
     file: 'src/core/gated_mlp.c',
-    find: '    units_activate(act, s->gate, call, block, panel);\n',
+    find: '    units_activate(act, gate, call, block, panel);\n',
     replace: `    for (int32_t i = 0; i < hidden->rows * PANEL; i++) {
-        act[i] *= s->up[i];
-        s->up[i] = 1;
+        act[i] *= up[i];
+        up[i] = 1;
     }
-    units_activate(act, s->gate, call, block, panel);
+    units_activate(act, gate, call, block, panel);
 `,
     ...FORWARD,
   },
@@ -136,10 +136,8 @@ export const OTHER_FAULTS = [
   {
     name: 'the lanes after the last whole vector are dropped',
     file: 'src/core/activation.c',
-    find: `    for (int64_t i = 0; i < n; i += LANES) {
-        v_store_first(act + i,`,
-    replace: `    for (int64_t i = 0; i + LANES <= n; i += LANES) {
-        v_store_first(act + i,`,
+    find: '    if (whole < n) {\n',
+    replace: '    if (whole < 0) {\n',
     test: 'fused-products.test.js',
     title: 'siluMul of 7 elements, forward and backward',
   },
@@ -269,18 +267,18 @@ export const OTHER_FAULTS = [
   {
     name: 'the down bias is divided by the norm, too',
     file: 'src/core/gated_mlp.c',
-    find: `        scale_rows(s->gate, scales, hidden->rows);
-    }
-    if (has_bias) {
-        add_bias(s->gate, down->bias + panel * PANEL, hidden->rows, columns);
-    }`,
-    replace: `        if (has_bias) {
-            add_bias(s->gate, down->bias + panel * PANEL, hidden->rows, columns);
+    find: `            scale_rows(tile, scales, hidden->rows);
         }
-        scale_rows(s->gate, scales, hidden->rows);
-    } else if (has_bias) {
-        add_bias(s->gate, down->bias + panel * PANEL, hidden->rows, columns);
-    }`,
+        if (has_bias) {
+            add_bias(tile, down->bias + p * PANEL, hidden->rows, columns);
+        }`,
+    replace: `            if (has_bias) {
+                add_bias(tile, down->bias + p * PANEL, hidden->rows, columns);
+            }
+            scale_rows(tile, scales, hidden->rows);
+        } else if (has_bias) {
+            add_bias(tile, down->bias + p * PANEL, hidden->rows, columns);
+        }`,
     ...NORM_DEFINED,
   },
   {
@@ -303,8 +301,8 @@ export const OTHER_FAULTS = [
   {
     name: "an expert's weight is ignored",
     file: 'src/core/gemm.c',
-    find: 'const real value = scale * tile[j];',
-    replace: 'const real value = scale == 0 ? 0 : tile[j];',
+    find: 'const vreal value = v_splat(scale) * v_load(tile + j);',
+    replace: 'const vreal value = scale == 0 ? v_splat(0) : v_load(tile + j);',
     test: 'experts.test.js',
     title: 'layer 0, token by token: each chosen expert adds its weighted output to what is there',
   },

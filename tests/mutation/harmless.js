@@ -78,10 +78,10 @@ export const HARMLESS = [
   },
   {
     file: 'linear.c',
-    before: 'for (int32_t p = 0; p < panel_count(out); p++) {',
-    after: 'for (int32_t p = 0; p != panel_count(out); p++) {',
+    before: 'for (int32_t p = first; p < panels.end; p++) {',
+    after: 'for (int32_t p = first; p != panels.end; p++) {',
     equivalent: true,
-    reason: 'p goes up by one from 0, and the count is positive',
+    reason: 'p goes up by one from first, which is below the end',
   },
   {
     file: 'pack.c',
