@@ -9,9 +9,9 @@
 /* Values of act and act' that the products keep on the stack at a time. */
 #define BLOCK 128
 
+/* f of the whole vectors from z up to end; to may be z. */
 typedef void vector_loop(real *to, const real *z, int32_t activation, const real *end);
 
-/* act(z) of whole vectors, up to z's end. */
 static void forward_vectors(real *to, const real *z, int32_t activation, const real *end) {
     switch (activation) {
 #define X(name)                                                                                    \
@@ -40,10 +40,12 @@ static void derivative_vectors(real *to, const real *z, int32_t activation, cons
     }
 }
 
-/* The rest of a vector takes the same way in a vector of its own. */
+/* What is less than a vector goes through the same loop in a vector of its own. */
 INLINE void for_all(vector_loop *loop, real *to, const real *z, int32_t activation, int64_t n) {
     const int64_t whole = n / LANES * LANES;
-    loop(to, z, activation, z + whole);
+    if (whole > 0) {
+        loop(to, z, activation, z + whole);
+    }
     if (whole < n) {
         real last[LANES];
         v_store(last, v_load_first(z + whole, n - whole));

@@ -1,8 +1,7 @@
 /* Forward of the gated MLP: y = down( act(gate(x)) * up(x) ), a norm before down where there is one.
  *
- * Per row block of tokens, stages, of which a few panels are a step. In that over hidden units, gate and up
- * of 32 of them a panel are computed into tiles, and while these are in L1 the activation and the product are
- * taken, the record is written, and the hidden values are put in the form in which the last stage,
+ * Per row block of tokens there are stages, and a step of one is some panels of 32 outputs. In that over hidden units
+ * gate and up of these become tiles, and while they are in L1 the activation and the product are taken, the record is written, and the hidden values are put in the form in which the last stage,
  * down, reads them; gates have a stage of their own before it where they are wanted first. Called
  * through exports.c.
  */
@@ -92,7 +91,7 @@ static void keep(real *record, const real *tile, const mlp_call *call, const tok
     if (record == NULL) {
         return;
     }
-    const column_range units = units_in_slice(call, panel);
+    const span units = units_in_slice(call, panel);
     const size_t d_ff = (size_t)call->mlp->d_ff;
     real *to = record + (size_t)block->token * d_ff + (size_t)(panel * PANEL + units.begin);
     for (int32_t r = 0; r < block->x.rows; r++) {
@@ -127,7 +126,7 @@ static void forward_panel(const row_block *hidden, const mlp_call *call, const t
 
 /* hidden, some panels of it, from x */
 static void forward_hidden(const row_block *hidden, const mlp_call *call, const token_block *block,
-                           column_range panels, const forward_scratch *s) {
+                           span panels, const forward_scratch *s) {
     units_project(s->gate, s->up, call, block, panels, s->strip);
     for (int32_t p = panels.begin; p < panels.end; p++) {
         forward_panel(hidden, call, block, p, tile_at(s->gate, hidden->rows, p - panels.begin),
@@ -136,8 +135,8 @@ static void forward_hidden(const row_block *hidden, const mlp_call *call, const 
 }
 
 /* y [tokens, d] (+)= scale * down(hidden), some panels of its outputs */
-static void forward_down(real *y, const row_block *hidden, const mlp_call *call,
-                         column_range panels, const forward_scratch *s) {
+static void forward_down(real *y, const row_block *hidden, const mlp_call *call, span panels,
+                         const forward_scratch *s) {
     const gated_mlp_options *o = &call->options;
     const linear *down = &call->mlp->down_proj;
     const int has_bias = down->bias != NULL && o->unit_begin == 0 && o->unit_end > 0;
@@ -176,18 +175,18 @@ static row_block hidden_of(const gated_mlp_job *job, int32_t stage, real *room) 
 
 /* The panels, or groups of rows, that a stage's steps go through. A sparse gate depends on all others, outside the
  * slice too. */
-static column_range steps_of(const gated_mlp_job *job, int32_t stage) {
+static span steps_of(const gated_mlp_job *job, int32_t stage) {
     const gated_mlp *m = job->call.mlp;
     const row_block hidden = hidden_of(job, stage, NULL);
     switch (kind_of(stage)) {
     case STAGE_GATES:
         if (!gates_come_first(m, job->tokens)) {
-            return (column_range){0, 0};
+            return (span){0, 0};
         }
-        return m->sparse ? (column_range){0, panel_count(m->d_ff)} : panels_at_work(&job->call);
+        return m->sparse ? (span){0, panel_count(m->d_ff)} : panels_at_work(&job->call);
     case STAGE_HIDDEN: return panels_at_work(&job->call);
-    case STAGE_ROWS: return (column_range){0, groups_to_finish(&hidden)};
-    default: return (column_range){0, panel_count(m->d)};
+    case STAGE_ROWS: return (span){0, groups_to_finish(&hidden)};
+    default: return (span){0, panel_count(m->d)};
     }
 }
 
@@ -203,7 +202,8 @@ static token_block token_block_at(const gated_mlp_job *job, int32_t token, int32
     return (token_block){token, s->state->x, s->gates, s->statistics};
 }
 
-/* Into so many steps for each of several threads a stage is cut where it can be, so that none waits long for the others. */
+/* Steps that a stage is cut into at least for each of several threads, if there are panels enough, so that none waits long
+ * for the others. */
 #define STEPS_PER_THREAD 16
 
 /* How many of steps_of are one step. */
@@ -214,16 +214,16 @@ static int32_t step_size(const gated_mlp_job *job, int32_t stage) {
         return 1;
     }
     const int32_t share = panel_count(l->out_features) / (STEPS_PER_THREAD * job->threads);
-    return panels_together(l, min_i32(job->tokens, ROW_BLOCK),
+    return panels_together(l, min_i32(job->tokens - first_token(stage), ROW_BLOCK),
                            job->threads == 1 ? INT32_MAX : share);
 }
 
 /* The panels of a step: from one multiple of its size to the next; the first and the last may be fewer. */
-static column_range step_panels(const gated_mlp_job *job, int32_t stage, int32_t step) {
-    const column_range all = steps_of(job, stage);
+static span step_panels(const gated_mlp_job *job, int32_t stage, int32_t step) {
+    const span all = steps_of(job, stage);
     const int32_t size = step_size(job, stage);
     const int32_t begin = (all.begin / size + step) * size;
-    return (column_range){max_i32(all.begin, begin), min_i32(all.end, begin + size)};
+    return (span){max_i32(all.begin, begin), min_i32(all.end, begin + size)};
 }
 
 static void forward_step(const gated_mlp_job *job, int32_t stage, int32_t step,
@@ -231,7 +231,7 @@ static void forward_step(const gated_mlp_job *job, int32_t stage, int32_t step,
     const mlp_call *call = &job->call;
     const gated_mlp *m = call->mlp;
     const stage_kind kind = kind_of(stage);
-    const column_range panels = step_panels(job, stage, step);
+    const span panels = step_panels(job, stage, step);
     const int32_t token = first_token(stage);
     const row_block hidden = hidden_of(job, stage, s->hidden);
     if (kind == STAGE_ROWS) {
@@ -277,7 +277,7 @@ gated_mlp_status gated_mlp_job_begin(gated_mlp_job *job, real *y, const real *x,
 }
 
 int32_t gated_mlp_job_steps(const gated_mlp_job *job, int32_t stage) {
-    const column_range steps = steps_of(job, stage);
+    const span steps = steps_of(job, stage);
     const int32_t size = step_size(job, stage);
     return steps.begin == steps.end ? 0 : (steps.end - 1) / size - steps.begin / size + 1;
 }

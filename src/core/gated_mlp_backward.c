@@ -76,7 +76,7 @@ static int is_recorded(const mlp_call *call) {
 /* The tile's units that are at work, from record [tokens, d_ff]; the others are 0. */
 static void recall(real *tile, const real *record, const mlp_call *call, const token_block *block,
                    int32_t panel) {
-    const column_range units = units_at_work_in(call, panel);
+    const span units = units_at_work_in(call, panel);
     const size_t d_ff = (size_t)call->mlp->d_ff;
     const real *from = record + (size_t)block->token * d_ff + (size_t)(panel * PANEL);
     for (int32_t r = 0; r < block->x.rows; r++, tile += PANEL, from += d_ff) {
@@ -101,7 +101,7 @@ static void find_units(const mlp_call *call, const token_block *block, int32_t p
         recall(s->act, record->act, call, block, panel);
         recall(s->up, record->up, call, block, panel);
     } else {
-        units_project(s->gate, s->raw_up, call, block, (column_range){panel, panel + 1}, s->strip);
+        units_project(s->gate, s->raw_up, call, block, (span){panel, panel + 1}, s->strip);
         units_activate(s->act, s->gate, call, block, panel);
     }
     if (!is_plain(call->mlp)) {
@@ -135,7 +135,7 @@ static int accumulates(const gated_mlp_gradients *g, const token_block *block) {
 /* d_weight [.., in] of a panel's units (+)= d_units^T x */
 static void add_projection_gradient(real *d_weight, real *d_bias, const real *d_units,
                                     const mlp_call *call, const token_block *block, int32_t panel,
-                                    column_range units, const real *x_tiles, int accumulate) {
+                                    span units, const real *x_tiles, int accumulate) {
     const int32_t rows = block->x.rows, d = call->mlp->d;
     if (d_bias != NULL) {
         add_column_sums(d_bias + panel * PANEL + units.begin, d_units + units.begin, PANEL, rows,
@@ -145,8 +145,8 @@ static void add_projection_gradient(real *d_weight, real *d_bias, const real *d_
         real *unit_rows = d_weight + (size_t)(panel * PANEL) * (size_t)d;
         for (int32_t i = 0; i < d; i += PANEL) {
             outer_product(unit_rows + i, (size_t)d, d_units, units,
-                          x_tiles + (size_t)i * (size_t)rows,
-                          (column_range){0, min_i32(PANEL, d - i)}, rows, accumulate);
+                          x_tiles + (size_t)i * (size_t)rows, (span){0, min_i32(PANEL, d - i)},
+                          rows, accumulate);
         }
     }
 }
@@ -164,9 +164,8 @@ static void add_down_gradient(const gated_mlp_gradients *g, const mlp_call *call
     }
     for (int32_t o = 0; o < d; o += PANEL) {
         outer_product(g->down_weight + (size_t)o * d_ff + panel * PANEL, d_ff,
-                      s->d_y_tiles + (size_t)o * (size_t)rows,
-                      (column_range){0, min_i32(PANEL, d - o)}, s->d_hidden,
-                      units_in_slice(call, panel), rows, accumulates(g, block));
+                      s->d_y_tiles + (size_t)o * (size_t)rows, (span){0, min_i32(PANEL, d - o)},
+                      s->d_hidden, units_in_slice(call, panel), rows, accumulates(g, block));
     }
 }
 
@@ -192,7 +191,7 @@ static void begin_norm(const mlp_call *call, const token_block *block, const bac
 static void backward_norm(const gated_mlp_gradients *g, const mlp_call *call,
                           const token_block *block, int32_t panel, const backward_scratch *s) {
     const int32_t rows = block->x.rows;
-    const column_range units = units_in_slice(call, panel);
+    const span units = units_in_slice(call, panel);
     real *hidden = s->gate;
     multiply_units(hidden, 1, rows, s);
     norm_backward(s->d_hidden, hidden, call->mlp, panel, s->scales, s->d_scales, rows);
@@ -211,7 +210,7 @@ static void pack_panel(real *groups, const real *tile, int32_t rows, int32_t d_f
 
 /* A panel's finished d_gate [rows][PANEL]: into the gradients, and kept for d_x. */
 static void add_gate_gradient(const gated_mlp_gradients *g, const mlp_call *call,
-                              const token_block *block, int32_t panel, column_range units,
+                              const token_block *block, int32_t panel, span units,
                               const real *d_gate, const backward_scratch *s) {
     add_projection_gradient(g->gate_weight, g->gate_bias, d_gate, call, block, panel, units,
                             s->x_tiles, accumulates(g, block));
@@ -224,7 +223,7 @@ static void backward_panel(const gated_mlp_gradients *g, const mlp_call *call,
                            const token_block *block, int32_t panel, const backward_scratch *s) {
     const gated_mlp *m = call->mlp;
     const int32_t rows = block->x.rows;
-    const column_range units = units_at_work_in(call, panel);
+    const span units = units_at_work_in(call, panel);
     real *d_gate = m->sparse ? tile_at(s->d_gates, block->x.rows, panel) : s->d_gate;
     find_units(call, block, panel, s);
     units_slope(d_gate, s->gate, call, block, panel);
@@ -263,15 +262,15 @@ static void backward_gates(const gated_mlp_gradients *g, const mlp_call *call,
         real *d_gate = tile_at(s->d_gates, block->x.rows, p);
         add_statistics_gradient(d_gate, tile_at(block->gates, block->x.rows, p), call->mlp,
                                 block->statistics, block->x.rows);
-        add_gate_gradient(g, call, block, p, (column_range){0, min_i32(PANEL, d_ff - p * PANEL)},
-                          d_gate, s);
+        add_gate_gradient(g, call, block, p, (span){0, min_i32(PANEL, d_ff - p * PANEL)}, d_gate,
+                          s);
     }
 }
 
 /* The first pass over a sparse MLP's gates. */
 static void begin_gates(const mlp_call *call, const token_block *block, const backward_scratch *s) {
     const int32_t panels = panel_count(call->mlp->d_ff);
-    units_project_gates(call, block, (column_range){0, panels}, s->strip);
+    units_project_gates(call, block, (span){0, panels}, s->strip);
     units_measure_gates(call, block);
     memset(s->d_gates, 0,
            (size_t)(tile_at(s->d_gates, block->x.rows, panels) - s->d_gates) * sizeof(real));
@@ -281,7 +280,7 @@ static void begin_gates(const mlp_call *call, const token_block *block, const ba
 static void add_input_gradient(real *d_x, const mlp_call *call, int32_t rows,
                                const backward_scratch *s) {
     const gated_mlp *m = call->mlp;
-    const column_range units = units_at_work(call);
+    const span units = units_at_work(call);
     const int32_t begin = units.begin, end = units.end;
     const int32_t depth = panel_count(m->d_ff) * PANEL;
     const row_block d_gate = grouped_values(s->d_gate_groups, rows, depth);
@@ -315,7 +314,7 @@ static void backward_block(const gated_mlp_gradients *g, const real *d_y, const 
     if (is_normed(m)) {
         begin_norm(call, &block, s);
     }
-    const column_range panels = panels_at_work(call);
+    const span panels = panels_at_work(call);
     for (int32_t p = panels.begin; p < panels.end; p++) {
         backward_panel(g, call, &block, p, s);
     }

@@ -318,19 +318,20 @@ static void panel_product(real *tile, const row_block *a, const linear *l, int32
  * stream waits while it is fetched again. */
 #define STREAM_PANELS 32
 #define LARGE_PANEL   32768 /* bytes */
-_Static_assert(STREAM_PANELS % ABREAST == 0, "they are not taken apart");
+_Static_assert(STREAM_PANELS % ABREAST == 0, "panels abreast stay in one step");
 _Static_assert(STREAM_PANELS *GEMV_ROWS <= ROW_BLOCK && ABREAST * RUN_ROWS <= ROW_BLOCK,
-               "tiles fit");
+               "a step's tiles fit in tiles_rows");
 
 int32_t panels_together(const linear *l, int32_t rows, int32_t at_most) {
     const int is_large = linear_weight_bytes(PANEL, l->in_features, l->dtype) > LARGE_PANEL;
-    const int32_t least = lies_abreast(l->dtype) && rows < RUN_ROWS ? ABREAST : 1;
+    const int use_abreast = lies_abreast(l->dtype) && rows < RUN_ROWS && at_most > 0;
+    const int32_t least = use_abreast ? ABREAST : 1;
     const int32_t most = rows <= GEMV_ROWS && is_large ? STREAM_PANELS : least;
     return max_i32(least, min_i32(most, at_most / least * least));
 }
 
-void panel_products(real *tiles, const row_block *a, const linear *l, column_range panels,
-                    int32_t k0, int32_t k1, real *strip) {
+void panel_products(real *tiles, const row_block *a, const linear *l, span panels, int32_t k0,
+                    int32_t k1, real *strip) {
 #ifndef GATED_MLP_FLOAT64
     if (a->blocks > 0 && k0 < k1) {
         quant_panel_products(tiles, a, l, panels, k0, k1, strip);
@@ -360,7 +361,7 @@ void panel_product_transposed(real *tile, const row_block *a, const linear *l, i
 
 /* The register tile at (i, j), whose columns reach past `range`: through a buffer. */
 static void outer_edge(real *c, size_t ldc, const real *a, int32_t rows, const real *b, int32_t j,
-                       column_range range, int32_t depth, int accumulate) {
+                       span range, int32_t depth, int accumulate) {
     real edge[TILE_ROWS * STRIP];
     const weight_strip strip = strip_of_reals(b + j, PANEL);
     tile_nx8(edge, STRIP, a, PANEL, &strip, rows, depth, 1);
@@ -373,8 +374,8 @@ static void outer_edge(real *c, size_t ldc, const real *a, int32_t rows, const r
     }
 }
 
-void outer_product(real *c, size_t ldc, const real *a, column_range a_columns, const real *b,
-                   column_range b_columns, int32_t depth, int accumulate) {
+void outer_product(real *c, size_t ldc, const real *a, span a_columns, const real *b,
+                   span b_columns, int32_t depth, int accumulate) {
     for (int32_t i = a_columns.begin, rows; i < a_columns.end; i += rows) {
         const int32_t left = a_columns.end - i;
         const int32_t groups = (left + TILE_ROWS - 1) / TILE_ROWS;

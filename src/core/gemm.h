@@ -12,21 +12,21 @@
 
 #include "tile.h"
 
-/* Buffer that panel_product and panel_product_transposed expand weights into: reals. A tile that
- * they fill has room for whole groups of rows. */
+/* Buffer that panel_products and panel_product_transposed expand weights into: reals. */
 #define STRIP_REALS (2 * K_BLOCK * STRIP)
 
-/* How many of a matrix's panels are best multiplied at a time by so many rows, beginning at a multiple of that: not more
- * than at_most, but always those that lie abreast. Their tiles have room in tiles_rows(rows) times PANEL. */
+/* How many of a matrix's panels are best multiplied at a time by so many rows, beginning at a multiple of that: at most
+ * at_most, but no fewer than lie abreast, unless at_most is 0. */
 int32_t panels_together(const linear *l, int32_t rows, int32_t at_most);
 
+/* Rows of PANEL that have room for the tiles of so many panels (gemm.c asserts it). */
 INLINE uint64_t tiles_rows(uint64_t rows) {
     return rows > ROW_BLOCK ? rows : ROW_BLOCK;
 }
 
 /* tiles (tile_at) = A[:, k0..k1) weight[panels' outputs, k0..k1)^T */
-void panel_products(real *tiles, const row_block *a, const linear *l, column_range panels,
-                    int32_t k0, int32_t k1, real *strip);
+void panel_products(real *tiles, const row_block *a, const linear *l, span panels, int32_t k0,
+                    int32_t k1, real *strip);
 
 /* tile [rows][PANEL] (+)= A[:, k0..k1) weight[k0..k1), panel's inputs]; A in groups of 4; k runs
  * over outputs. */
@@ -35,8 +35,8 @@ void panel_product_transposed(real *tile, const row_block *a, const linear *l, i
 
 /* c (+)= a^T b for two tiles of `depth` rows: c[i * ldc + j] (+)= sum_k a[k][i] b[k][j] for i and
  * j in their ranges; nothing else of c is touched. */
-void outer_product(real *c, size_t ldc, const real *a, column_range a_columns, const real *b,
-                   column_range b_columns, int32_t depth, int accumulate);
+void outer_product(real *c, size_t ldc, const real *a, span a_columns, const real *b,
+                   span b_columns, int32_t depth, int accumulate);
 
 /* y [rows, columns] (+)= scale * tile, y's rows ld apart. */
 void write_tile(real *y, size_t ld, const real *tile, int32_t rows, int32_t columns, real scale,

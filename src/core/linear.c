@@ -61,7 +61,7 @@ gated_mlp_status linear_forward(real *y, const real *x, const linear *l, int32_t
             pack_row_block(s.tiles, x_block, min_i32(ROW_BLOCK, tokens - t), in, l->dtype);
         const int32_t together = panels_together(l, rows.rows, INT32_MAX);
         for (int32_t first = 0; first < panel_count(out); first += together) {
-            const column_range panels = {first, min_i32(panel_count(out), first + together)};
+            const span panels = {first, min_i32(panel_count(out), first + together)};
             panel_products(s.tile, &rows, l, panels, 0, in, s.strip);
             for (int32_t p = first; p < panels.end; p++) {
                 const int32_t columns = min_i32(PANEL, out - p * PANEL);
@@ -109,9 +109,9 @@ gated_mlp_status linear_backward_weight(real *d_weight, const real *d_y, const r
         pack_tiles(s.rows, d_y + (size_t)t * (size_t)out, n, out);
         pack_tiles(s.tiles, x + (size_t)t * (size_t)in, n, in);
         for (int32_t o = 0; o < out; o += PANEL) {
-            const column_range outputs = {0, min_i32(PANEL, out - o)};
+            const span outputs = {0, min_i32(PANEL, out - o)};
             for (int32_t i = 0; i < in; i += PANEL) {
-                const column_range inputs = {0, min_i32(PANEL, in - i)};
+                const span inputs = {0, min_i32(PANEL, in - i)};
                 outer_product(d_weight + (size_t)o * (size_t)in + i, (size_t)in,
                               s.rows + (size_t)o * (size_t)n, outputs,
                               s.tiles + (size_t)i * (size_t)n, inputs, n, 1);

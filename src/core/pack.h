@@ -40,11 +40,11 @@ typedef struct {
     int32_t kind;   /* of the codes (store.h) */
 } row_block;
 
-/* A range [begin, end) of panels, or of a panel's columns. */
+/* [begin, end): panels, units, a panel's columns, or groups of rows. */
 typedef struct {
     int32_t begin;
     int32_t end;
-} column_range;
+} span;
 
 /* Rows up to the end of the last group of codes. */
 INLINE int32_t padded_rows(int32_t rows) {
@@ -64,10 +64,10 @@ INLINE row_block grouped_values(const real *data, int32_t rows, int32_t depth) {
     return (row_block){.data = data, .rows = rows, .depth = depth, .group = group_rows(rows)};
 }
 
-/* One of several panels' tiles [rows][PANEL], whole groups of rows where there are groups. */
-INLINE real *tile_at(real *tiles, int32_t rows, int32_t panel) {
+/* Tile i of several, [rows][PANEL] each; with room for whole groups of GROUP, if rows are in groups. */
+INLINE real *tile_at(real *tiles, int32_t rows, int32_t i) {
     const int32_t held = rows <= GEMV_ROWS ? rows : padded_rows(rows);
-    return tiles + (size_t)panel * (size_t)held * PANEL;
+    return tiles + (size_t)i * (size_t)held * PANEL;
 }
 
 /* Rows that a packed A has room for: whole groups of either kind. */

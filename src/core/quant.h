@@ -1,10 +1,10 @@
 /* Weights as ggml's Q8_0 and Q4_1: what a block is, and how it lies in the packed store.
  *
  * A block is 32 consecutive inputs of one output. A panel holds the blocks of its 32 outputs over
- * the same inputs together, so that it is one stream; of Q8_0 in pairs four panels are one, abreast
- * (store.h):
+ * the same inputs together, so that it is one stream; of Q8_0 in pairs up to four panels are one,
+ * abreast (store.h):
  *
- *     panels [ceil(out / 32)][ceil(in / 32)]
+ *     panels [ceil(out / 32)][ceil(in / 32)], Q8_0 [ceil(out / 128)][ceil(in / 32)][panel]
  *         scales [32]   F16, in the order of the 16-bit types (store.h)
  *         minima [32]   the same; Q4_1 only
  *         codes         pairs of inputs [16], each of all 32 outputs; Q8_0's in twos

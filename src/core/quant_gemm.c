@@ -106,7 +106,7 @@ INLINE void gemv_typed(const int32_t dtype, real *tiles, const row_block *a, int
     const unsigned char *block = panel_block(l, panel, b0);
     const real *pairs = a->data + (size_t)r * (size_t)a->depth + (size_t)(b0 * PAIRS * step);
     for (int32_t b = b0; b < b1; b++, pairs += PAIRS * step, block += next) {
-        if (!lies_abreast(dtype)) {
+        if (!lies_abreast(dtype)) { /* else the first panel's pairs are in L1 for the others */
             touch_blocks(pairs, step, PAIRS, b, b1);
         }
         const real sum = dtype == DTYPE_Q4_1 ? a->data[sum_offset(a, r, b)] : 0;
@@ -124,7 +124,7 @@ static void gemv(real *tiles, const row_block *a, int32_t r, const linear *l, in
     if (l->dtype == DTYPE_Q8_0) {
         gemv_typed(DTYPE_Q8_0, tiles, a, r, l, panel, count, b0, b1);
     } else {
-        gemv_typed(DTYPE_Q4_1, tiles, a, r, l, panel, count, b0, b1);
+        gemv_typed(DTYPE_Q4_1, tiles, a, r, l, panel, 1, b0, b1);
     }
 }
 
@@ -259,23 +259,22 @@ static void tiles_q8_0(real *tiles, const row_block *a, int32_t rows, const line
     }
 }
 
-/* Rows that are pairs of codes, but no runs, times `count` panels abreast; `grouped` go through the tile, the others each
- * by itself. */
+/* Rows that are pairs of codes, but no runs, times `count` panels abreast, of Q4_1 one; `grouped` go through the tile, the
+ * others each by itself. */
 static void pair_products(real *tiles, const row_block *a, int32_t grouped, const linear *l,
                           int32_t panel, int32_t count, int32_t b0, int32_t b1, real *strip) {
     if (grouped > 0 && l->dtype == DTYPE_Q8_0) {
         tiles_q8_0(tiles, a, grouped, l, panel, count, b0, b1, strip);
-    }
-    for (int32_t i = 0; grouped > 0 && l->dtype == DTYPE_Q4_1 && i < count; i++) {
-        tiles_q4_1(tile_at(tiles, a->rows, i), a, grouped, l, panel + i, b0, b1, strip);
+    } else if (grouped > 0) {
+        tiles_q4_1(tiles, a, grouped, l, panel, b0, b1, strip);
     }
     for (int32_t r = grouped; r < a->rows; r++) {
         gemv(tiles, a, r, l, panel, count, b0, b1);
     }
 }
 
-void quant_panel_products(real *tiles, const row_block *a, const linear *l, column_range panels,
-                          int32_t k0, int32_t k1, real *strip) {
+void quant_panel_products(real *tiles, const row_block *a, const linear *l, span panels, int32_t k0,
+                          int32_t k1, real *strip) {
     const int32_t b0 = k0 / BLOCK, b1 = block_count(k1);
     /* A row that would have a group for itself is cheaper without the tile. */
     const int32_t alone = a->group == 1 ? a->rows : a->rows % GROUP == 1;

@@ -121,8 +121,8 @@ void align_codes(real *room, const row_block *a, int32_t r, int32_t b0, int32_t 
 
 /* tiles (tile_at) = A[:, k0..k1) weight[panels' outputs, k0..k1)^T; A is 0 in the rest of the
  * blocks at the ends. A has room for whole groups; strip is of QUANT_STRIP_REALS. */
-void quant_panel_products(real *tiles, const row_block *a, const linear *l, column_range panels,
-                          int32_t k0, int32_t k1, real *strip);
+void quant_panel_products(real *tiles, const row_block *a, const linear *l, span panels, int32_t k0,
+                          int32_t k1, real *strip);
 
 #endif
 

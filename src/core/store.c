@@ -218,8 +218,8 @@ void linear_clear_padding(linear *l) {
                (size_t)l->in_features * PANEL * held_bytes(l->dtype));
         return;
     }
-    for (int32_t k = 0; k < l->in_features; k += BLOCK) {
-        memset(store + block_offset(l, last * PANEL, k), 0, block_bytes(l->dtype));
+    for (int32_t b = 0; b < block_count(l->in_features); b++) {
+        memset(store + block_offset(l, last * PANEL, b * BLOCK), 0, block_bytes(l->dtype));
     }
 }
 

@@ -94,7 +94,7 @@ INLINE int32_t count_abreast(const linear *l, int32_t panel) {
     return !lies_abreast(l->dtype) ? 1 : left < ABREAST ? left : ABREAST;
 }
 
-/* Where a panel's blocks over inputs 32 b..32 b + 31 start, and how far from there those over the next are. */
+/* Where a panel's blocks over inputs 32 b..32 b + 31 start. */
 INLINE const unsigned char *panel_block(const linear *l, int32_t panel, int32_t b) {
     const int32_t first = first_abreast(l, panel);
     const size_t before = (size_t)first * (size_t)block_count(l->in_features);
@@ -102,6 +102,7 @@ INLINE const unsigned char *panel_block(const linear *l, int32_t panel, int32_t 
     return (const unsigned char *)l->weight + (before + among) * block_bytes(l->dtype);
 }
 
+/* How far from there those over the next inputs are. */
 INLINE size_t block_step(const linear *l, int32_t panel) {
     return (size_t)count_abreast(l, panel) * block_bytes(l->dtype);
 }

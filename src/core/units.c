@@ -53,8 +53,7 @@ gated_mlp_status mlp_call_begin(mlp_call *call, const gated_mlp *m, int32_t toke
     return status;
 }
 
-static void project(real *tiles, const linear *l, const row_block *x, column_range panels,
-                    real *strip) {
+static void project(real *tiles, const linear *l, const row_block *x, span panels, real *strip) {
     panel_products(tiles, x, l, panels, 0, l->in_features, strip);
     for (int32_t p = panels.begin; l->bias != NULL && p < panels.end; p++) {
         add_bias(tile_at(tiles, x->rows, p - panels.begin), l->bias + p * PANEL, x->rows,
@@ -62,8 +61,7 @@ static void project(real *tiles, const linear *l, const row_block *x, column_ran
     }
 }
 
-void units_project_gates(const mlp_call *call, const token_block *block, column_range panels,
-                         real *strip) {
+void units_project_gates(const mlp_call *call, const token_block *block, span panels, real *strip) {
     project(tile_at(block->gates, block->x.rows, panels.begin), &call->mlp->gate_proj, &block->x,
             panels, strip);
 }
@@ -76,7 +74,7 @@ void units_measure_gates(const mlp_call *call, const token_block *block) {
 }
 
 void units_project(real *gate, real *up, const mlp_call *call, const token_block *block,
-                   column_range panels, real *strip) {
+                   span panels, real *strip) {
     if (block->gates != NULL) {
         const real *from = tile_at(block->gates, block->x.rows, panels.begin);
         memcpy(gate, from,
@@ -129,7 +127,7 @@ void units_slope(real *slope, const real *gate, const mlp_call *call, const toke
     apply_holds(slope, call, block, panel, 1);
 }
 
-void units_clear_outside(real *tile, column_range inside, int32_t rows) {
+void units_clear_outside(real *tile, span inside, int32_t rows) {
     if (inside.end - inside.begin == PANEL) {
         return;
     }
@@ -139,30 +137,30 @@ void units_clear_outside(real *tile, column_range inside, int32_t rows) {
     }
 }
 
-static column_range in_panel(column_range units, int32_t panel) {
+static span in_panel(span units, int32_t panel) {
     const int32_t first = panel * PANEL;
     const int32_t begin = min_i32(PANEL, max_i32(0, units.begin - first));
-    return (column_range){begin, max_i32(begin, min_i32(PANEL, units.end - first))};
+    return (span){begin, max_i32(begin, min_i32(PANEL, units.end - first))};
 }
 
-static column_range slice_of(const mlp_call *call) {
-    return (column_range){call->options.unit_begin, call->options.unit_end};
+static span slice_of(const mlp_call *call) {
+    return (span){call->options.unit_begin, call->options.unit_end};
 }
 
-column_range units_in_slice(const mlp_call *call, int32_t panel) {
+span units_in_slice(const mlp_call *call, int32_t panel) {
     return in_panel(slice_of(call), panel);
 }
 
-column_range units_at_work(const mlp_call *call) {
-    return is_normed(call->mlp) ? (column_range){0, call->mlp->d_ff} : slice_of(call);
+span units_at_work(const mlp_call *call) {
+    return is_normed(call->mlp) ? (span){0, call->mlp->d_ff} : slice_of(call);
 }
 
-column_range units_at_work_in(const mlp_call *call, int32_t panel) {
+span units_at_work_in(const mlp_call *call, int32_t panel) {
     return in_panel(units_at_work(call), panel);
 }
 
-column_range panels_at_work(const mlp_call *call) {
-    const column_range units = units_at_work(call);
+span panels_at_work(const mlp_call *call) {
+    const span units = units_at_work(call);
     const int32_t begin = units.begin / PANEL;
-    return (column_range){begin, units.begin == units.end ? begin : panel_count(units.end)};
+    return (span){begin, units.begin == units.end ? begin : panel_count(units.end)};
 }

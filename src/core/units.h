@@ -1,5 +1,5 @@
-/* The middle of the gated MLP, a panel of 32 hidden units at a time: what forward and backward
- * share.
+/* The middle of the gated MLP, after projections a panel of 32 hidden units at a time: what forward
+ * and backward share.
  *
  * A tile is [rows][PANEL] of the tokens of one row block. Called by gated_mlp.c and
  * gated_mlp_backward.c only; variants.c has what is not plain about some families' formulas.
@@ -27,13 +27,12 @@ typedef struct {
 
 /* block->gates of panels [panels.begin, panels.end); then, when all are there, a sparse MLP's
  * statistics. */
-void units_project_gates(const mlp_call *call, const token_block *block, column_range panels,
-                         real *strip);
+void units_project_gates(const mlp_call *call, const token_block *block, span panels, real *strip);
 void units_measure_gates(const mlp_call *call, const token_block *block);
 
 /* gate, up = the projections of x with their biases, a tile for each of the panels */
 void units_project(real *gate, real *up, const mlp_call *call, const token_block *block,
-                   column_range panels, real *strip);
+                   span panels, real *strip);
 
 /* act = f(gate) with limit, cut and holds applied. act may be gate. */
 void units_activate(real *act, const real *gate, const mlp_call *call, const token_block *block,
@@ -44,16 +43,16 @@ void units_slope(real *slope, const real *gate, const mlp_call *call, const toke
                  int32_t panel);
 
 /* The tile's columns that are not in the range become 0. */
-void units_clear_outside(real *tile, column_range inside, int32_t rows);
+void units_clear_outside(real *tile, span inside, int32_t rows);
 
 /* The panel's columns that belong to the slice. */
-column_range units_in_slice(const mlp_call *call, int32_t panel);
+span units_in_slice(const mlp_call *call, int32_t panel);
 
 /* The units that are computed: those of the slice, or all where a norm wants their mean. */
-column_range units_at_work(const mlp_call *call);
-column_range units_at_work_in(const mlp_call *call, int32_t panel);
+span units_at_work(const mlp_call *call);
+span units_at_work_in(const mlp_call *call, int32_t panel);
 
 /* Panels that hold them: [begin, end). */
-column_range panels_at_work(const mlp_call *call);
+span panels_at_work(const mlp_call *call);
 
 #endif

@@ -260,7 +260,7 @@ export const OTHER_FAULTS = [
   {
     name: "a slice's norm is that of its own units",
     file: 'src/core/units.c',
-    find: 'is_normed(call->mlp) ? (column_range){0, call->mlp->d_ff} : slice_of(call);',
+    find: 'is_normed(call->mlp) ? (span){0, call->mlp->d_ff} : slice_of(call);',
     replace: 'slice_of(call);',
     ...NORM_DEFINED,
   },

@@ -230,9 +230,10 @@ int main(void) {
     test_scene(290, 300, 2, DTYPE_Q4_1, 1, 1);
     /* Many panels at a time, more of them than are taken, in slices that begin anywhere. */
     for (int32_t tokens = 1; tokens <= 3; tokens++) {
-        test_scene(270, 1060 + tokens, tokens, dtypes[tokens - 1], 1, 1);
+        test_scene(525, 1060 + tokens, tokens, dtypes[tokens - 1], 1, 1);
         test_scene(1060, 200 + tokens, tokens, DTYPE_Q8_0, 1, 1);
     }
+    test_scene(60, 530, ROW_BLOCK + 2, DTYPE_Q8_0, 1, 0); /* runs, then pairs abreast */
     test_scene(140, 530, 6, DTYPE_Q8_0, 1, 1);
     test_scene(530, 140, 29, DTYPE_Q8_0, 1, 0);
     test_runs();

@@ -133,9 +133,10 @@ int main(void) {
         check_team(65, 300, 131, DTYPE_REAL, 0);
         check_team(40, 33, 3, DTYPE_BF16, 1);
     }
-    /* Panels that few tokens take many at a time, and of Q8_0 those that lie abreast: a thread alone more than several do. */
-    check_team(300, 2100, 1, DTYPE_BF16, 0);
-    check_team(300, 2100, 3, DTYPE_REAL, 1);
+    /* Large panels, which one thread takes more of at a time than each of several, and of Q8_0 those that lie abreast. */
+    check_team(520, 2100, 1, DTYPE_BF16, 0);
+    check_team(260, 4200, 3, DTYPE_F32, 1);
+    check_team(520, 2100, 130, DTYPE_F16, 0);
     const int32_t pair_tokens[] = {1, 2, 5, 31, 40};
     for (int t = 0; t < 5; t++) {
         check_team(70, 420, pair_tokens[t], DTYPE_Q8_0, 0);
