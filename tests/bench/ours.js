@@ -4,8 +4,8 @@
 import { GatedMLP, GatedMLPError, Runtime } from '../../src/binding/index.js';
 import { writeSafetensors } from '../../src/binding/state-dict.js';
 import { wallNow } from './clock.js';
-import { collectGarbage } from './garbage.js';
 import { plainForward } from './plain.js';
+import { readyMemory } from './ready-memory.js';
 
 /** @typedef {import('./contestant.js').Contestant} Contestant */
 /** @typedef {import('./problem.js').Weights} Weights */
@@ -76,7 +76,7 @@ function ourContestant(runtime, variant, dtype) {
     async load(weights) {
       const { d } = weights;
       const file = checkpointOf(weights, dtype === 'bfloat16' ? 'BF16' : 'F32');
-      await collectGarbage();
+      await readyMemory(weights);
       const start = wallNow();
       const mlp = await GatedMLP.fromPretrained(file, {
         act: 'silu',

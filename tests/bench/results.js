@@ -46,7 +46,7 @@ both are told apart from what is met outright. The peak of q8_0 and q4_1 is that
 that of relaxed 8-bit ones, of which two inputs take three at the accuracy asked; those are one instruction where the
 engine knows the processor's (AVX-VNNI), as Node 24 and Chromium do and Node 22 does not. In Chromium 75 % of a floor, or of
 its ceiling, does. Cold: the caches are emptied before each call. Set-up is by the wall clock, once a run, and mostly new
-memory, which at times is slow to come (NOTES.md).
+memory, of which the machine has as much at hand as is wanted (NOTES.md).
 ${absent}
 ## Targets
 

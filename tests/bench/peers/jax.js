@@ -1,7 +1,7 @@
 // jax-js on its wasm backend, the whole MLP under jit. It probes the engine for relaxed SIMD by itself.
 
 import { wallNow } from '../clock.js';
-import { collectGarbage } from '../garbage.js';
+import { readyMemory } from '../ready-memory.js';
 
 /** @typedef {import('../contestant.js').Contestant} Contestant */
 
@@ -17,7 +17,7 @@ export async function jaxContestants() {
       async load({ d, dFf, gate, up, down }) {
         /** @param {Float32Array} data @param {number[]} shape */
         const hold = (data, shape) => np.array(data, { shape });
-        await collectGarbage();
+        await readyMemory({ d, dFf });
         const start = wallNow();
         const held = [hold(gate, [dFf, d]), hold(up, [dFf, d]), hold(down, [d, dFf])];
         const setupMs = wallNow() - start;

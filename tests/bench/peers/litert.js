@@ -3,8 +3,8 @@
 
 import { inNode, wallNow } from '../clock.js';
 import { tfliteModels } from '../formats/tflite.js';
-import { collectGarbage } from '../garbage.js';
 import { hasRelaxedSimd } from '../limits.js';
+import { readyMemory } from '../ready-memory.js';
 
 /** @typedef {import('../contestant.js').Contestant} Contestant */
 
@@ -33,7 +33,7 @@ export async function litertContestants(modules, asked) {
       return {
         async at(tokens) {
           const bytes = write(tokens);
-          await collectGarbage();
+          await readyMemory(weights);
           const start = wallNow();
           const model = await litert.loadAndCompile(bytes, {
             accelerator: 'wasm',

@@ -2,7 +2,7 @@
 
 import { inNode, wallNow } from '../clock.js';
 import { onnxModel } from '../formats/onnx.js';
-import { collectGarbage } from '../garbage.js';
+import { readyMemory } from '../ready-memory.js';
 
 /** @typedef {import('../contestant.js').Contestant} Contestant */
 
@@ -27,7 +27,7 @@ export async function ortContestants(modules, threads) {
     async load(weights) {
       const hadWorker = 'Worker' in globalThis;
       const bytes = onnxModel(weights, kind);
-      await collectGarbage();
+      await readyMemory(weights);
       const start = wallNow();
       const session = await ort.InferenceSession.create(bytes, {
         executionProviders: ['wasm'],

@@ -2,7 +2,7 @@
 
 import { inNode, wallNow } from '../clock.js';
 import { transpose } from '../formats/quantise.js';
-import { collectGarbage } from '../garbage.js';
+import { readyMemory } from '../ready-memory.js';
 
 /** @typedef {import('../contestant.js').Contestant} Contestant */
 
@@ -20,7 +20,7 @@ export async function tfjsContestants(modules) {
       weights: 'f32',
       variant: 'simd128',
       async load({ d, dFf, gate, up, down }) {
-        await collectGarbage();
+        await readyMemory({ d, dFf });
         const start = wallNow();
         const held = [
           tf.tensor2d(transpose(gate, dFf, d), [d, dFf]),
