@@ -1,7 +1,8 @@
 /* Forward of the gated MLP: y = down( act(gate(x)) * up(x) ), a norm before down where there is one.
  *
- * Per row block of tokens there are stages, and a step of one is some panels of 32 outputs. In that over hidden units
- * gate and up of these become tiles, and while they are in L1 the activation and the product are taken, the record is written, and the hidden values are put in the form in which the last stage,
+ * Per row block of tokens there are stages, and a step of one is some panels of 32 outputs. In that over
+ * hidden units gate and up of these become tiles, and while they are in L1 the activation and the product
+ * are taken, the record is written, and the hidden values are put in the form in which the last stage,
  * down, reads them; gates have a stage of their own before it where they are wanted first. Called
  * through exports.c.
  */
@@ -175,7 +176,7 @@ static row_block hidden_of(const gated_mlp_job *job, int32_t stage, real *room) 
 
 /* The panels, or groups of rows, that a stage's steps go through. A sparse gate depends on all others, outside the
  * slice too. */
-static span steps_of(const gated_mlp_job *job, int32_t stage) {
+static span work_of(const gated_mlp_job *job, int32_t stage) {
     const gated_mlp *m = job->call.mlp;
     const row_block hidden = hidden_of(job, stage, NULL);
     switch (kind_of(stage)) {
@@ -206,7 +207,7 @@ static token_block token_block_at(const gated_mlp_job *job, int32_t token, int32
  * for the others. */
 #define STEPS_PER_THREAD 16
 
-/* How many of steps_of are one step. */
+/* How many of the panels, or groups of rows, are one step. */
 static int32_t step_size(const gated_mlp_job *job, int32_t stage) {
     const gated_mlp *m = job->call.mlp;
     const linear *l = kind_of(stage) == STAGE_DOWN ? &m->down_proj : &m->gate_proj;
@@ -220,7 +221,7 @@ static int32_t step_size(const gated_mlp_job *job, int32_t stage) {
 
 /* The panels of a step: from one multiple of its size to the next; the first and the last may be fewer. */
 static span step_panels(const gated_mlp_job *job, int32_t stage, int32_t step) {
-    const span all = steps_of(job, stage);
+    const span all = work_of(job, stage);
     const int32_t size = step_size(job, stage);
     const int32_t begin = (all.begin / size + step) * size;
     return (span){max_i32(all.begin, begin), min_i32(all.end, begin + size)};
@@ -277,9 +278,9 @@ gated_mlp_status gated_mlp_job_begin(gated_mlp_job *job, real *y, const real *x,
 }
 
 int32_t gated_mlp_job_steps(const gated_mlp_job *job, int32_t stage) {
-    const span steps = steps_of(job, stage);
+    const span all = work_of(job, stage);
     const int32_t size = step_size(job, stage);
-    return steps.begin == steps.end ? 0 : (steps.end - 1) / size - steps.begin / size + 1;
+    return all.begin == all.end ? 0 : (all.end - 1) / size - all.begin / size + 1;
 }
 
 int32_t gated_mlp_job_shares(const gated_mlp_job *job) {

@@ -4,7 +4,7 @@
  * from zero, then the blocks (block-quantised weights: quant_gemm.h); so a row's result does not
  * depend on how many rows there are, but for many rows against quantised weights (quant_runs.h).
  *
- * A product's result are tiles [rows][PANEL], which stay in L1 for whatever comes next. Private to
+ * A product's results are tiles [rows][PANEL], which stay in L1 for whatever comes next. Private to
  * the kernels.
  */
 #ifndef GATED_MLP_GEMM_H
@@ -19,7 +19,7 @@
  * at_most, but no fewer than lie abreast, unless at_most is 0. */
 int32_t panels_together(const linear *l, int32_t rows, int32_t at_most);
 
-/* Rows of PANEL that have room for the tiles of so many panels (gemm.c asserts it). */
+/* Rows of PANEL in which the tiles of so many rows have room, of all panels together (gemm.c asserts it). */
 INLINE uint64_t tiles_rows(uint64_t rows) {
     return rows > ROW_BLOCK ? rows : ROW_BLOCK;
 }

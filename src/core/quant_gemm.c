@@ -110,11 +110,10 @@ INLINE void gemv_typed(const int32_t dtype, real *tiles, const row_block *a, int
             touch_blocks(pairs, step, PAIRS, b, b1);
         }
         const real sum = dtype == DTYPE_Q4_1 ? a->data[sum_offset(a, r, b)] : 0;
-        real *tile = tiles + r * PANEL;
         const unsigned char *at = block;
         DO_NOT_UNROLL
         for (int32_t i = 0; i < count; i++, at += block_bytes(dtype)) {
-            gemv_block(dtype, tile_at(tile, a->rows, i), pairs, step, sum, at);
+            gemv_block(dtype, tile_at(tiles, a->rows, i) + r * PANEL, pairs, step, sum, at);
         }
     }
 }

@@ -68,7 +68,7 @@ void units_project_gates(const mlp_call *call, const token_block *block, span pa
 
 void units_measure_gates(const mlp_call *call, const token_block *block) {
     for (int32_t r = 0; r < block->x.rows; r++) {
-        measure_gates(&block->statistics[r], tile_at(block->gates, block->x.rows, 0) + r * PANEL,
+        measure_gates(&block->statistics[r], block->gates + r * PANEL,
                       tile_at(block->gates, block->x.rows, 1) - block->gates, call->mlp);
     }
 }

@@ -152,7 +152,7 @@ int main(void) {
         test_problem(3 + 5 * panels, panels * PANEL - 9 * panels / 2, blocks * BLOCK, DTYPE_Q8_0);
         test_problem(panels - 1, panels * PANEL - 9 * panels / 2, 1200, DTYPE_Q8_0);
     }
-    test_problem(2, (2 * 32 + 1) * PANEL + 1, 260,
-                 DTYPE_F32); /* more panels than are taken at a time */
+    /* Large panels, more of them than are taken at a time. */
+    test_problem(2, 2081, 260, DTYPE_F32);
     return report();
 }
