@@ -123,7 +123,7 @@ test('what a layer takes is told by share and by difference, beside ours with as
     ...{ all: [ms], gflops: 0, gbps: 0, ratio: 0, share: null, error: 0, setupMs: 0 },
   });
   const caseOf = (/** @type {number} */ tokens, /** @type {number} */ ms) => ({
-    ...{ shape: '576x1536', tokens, stream: 1, peaks: {} },
+    ...{ shape: '576x1536', tokens, stream: 1, peaks: {}, again: 0, disturbed: 0 },
     rows: [row('ours', ms), row('ours 2t', ms / 2, 2), row('a peer', ms, 1, false)],
   });
   const timedOf = (

@@ -114,9 +114,12 @@ NOINLINE void expand(real *to, const linear *l, int32_t panel, int32_t b, int32_
 NOINLINE void tile_run(real *c, const row_block *a, int32_t r, int32_t b, const real *strip,
                        int32_t blocks) {
     const real *pairs = a->data + (size_t)r * (size_t)a->depth + (size_t)(b * PAIRS * GROUP);
+    const real *end = pairs + (size_t)(blocks * PAIRS * GROUP);
+    KEEP_POINTER(end);
     tile_products products = {0};
     DO_NOT_UNROLL
-    for (int32_t p = 0; p < PAIRS * blocks; p++, pairs += GROUP, strip += STRIP) {
+    for (; pairs != end; pairs += GROUP, strip += STRIP) {
+        KEEP_POINTER(pairs);
         add_pairs(&products, v_load_codes(strip), v_load_codes(strip + LANES), pairs, 0);
     }
     const vreal units[STRIP_VECTORS] = {v_load(strip), v_load(strip + LANES)};

@@ -8,6 +8,7 @@
 //   --browser       in Chromium
 //   --wllama        in Chromium, a whole model by wllama, beside ours on one of its layers, and nothing else
 //   --threads N     ours and the peers that have threads with N of them, ours with 1 as well; by the wall clock
+//   --patience S    waits, and takes rounds again, for up to so many seconds in all while somebody else uses the cores; 0 unless said
 //   --json          the measurements and verdicts as JSON
 //   --only A,B      only contestants whose name holds A or B (without peers there are no ratios)
 //   --shape DxF     only this shape; --tokens 1,16 only these token counts
@@ -38,6 +39,7 @@ const { values: options } = parseArgs({
     json: { type: 'boolean', default: false },
     only: { type: 'string', default: '' },
     threads: { type: 'string', default: '1' },
+    patience: { type: 'string', default: '0' },
     shape: { type: 'string' },
     tokens: { type: 'string' },
   },
@@ -132,7 +134,9 @@ function plan() {
   const chosen = Object.entries(whole.cases)
     .filter(([shape]) => !options.shape || shape === options.shape)
     .map(([shape, counts]) => [shape, tokens ?? counts]);
-  return { ...whole, threads: Number(options.threads), cases: Object.fromEntries(chosen) };
+  const threads = Number(options.threads);
+  const patienceMs = 1000 * Number(options.patience);
+  return { ...whole, threads, patienceMs, cases: Object.fromEntries(chosen) };
 }
 
 /** @param {number} threads */

@@ -4,8 +4,9 @@
 
 import wabtModule from 'wabt';
 import { now } from './clock.js';
+import { Quiet } from './quiet.js';
 import { median } from './rounds.js';
-import { startReaders } from './shared-stream.js';
+import { startTogether } from './together.js';
 
 /** More than any cache here holds. */
 const SWEEP_BYTES = 192 * 2 ** 20;
@@ -13,6 +14,9 @@ const PAGE_BYTES = 65536;
 const VECTOR_BYTES = 16;
 const PEAK_ITERATIONS = 160000;
 const PEAK_STRETCHES = 3;
+/** How long one look takes whether the machine is left alone, in milliseconds and, about as long, in iterations. */
+const LOOK_MS = 4;
+const LOOK_ITERATIONS = 1600000;
 const WARM_CALLS = 40;
 const WARM_PART = 50;
 
@@ -74,11 +78,12 @@ export function hasRelaxedSimd() {
  * @property {((stretchBytes: number) => number) | null} shared GB/s of all threads at once, where there are several
  * @property {Record<string, (stretchMs: number) => number>} peaks 1e9 operations a second, the same: of float32 by variant, and
  *   of `dot16` (16-bit integers) and `dot8` (8 by 7 bits, relaxed SIMD)
+ * @property {Quiet} quiet judged by multiplications and additions on all threads at once
  */
 
-/** @param {number} threads @returns {Promise<Limits>} */
-export async function makeLimits(threads) {
-  const { memory, stream } = await instantiate(streamText(false));
+/** @param {number} threads @param {number} patienceMs @returns {Promise<Limits>} */
+export async function makeLimits(threads, patienceMs) {
+  const { memory, loop: stream } = await instantiate(streamText(false));
   // Pages that were never written are all one page of zeros, which stays in the cache.
   new Uint8Array(memory.buffer).fill(1);
   await warm(() => stream(0, SWEEP_BYTES / WARM_PART));
@@ -89,9 +94,9 @@ export async function makeLimits(threads) {
     /** @type {Parameters<typeof peakRate>[0][]} */
     const loops = [];
     for (const { sums, operands } of LOOPS) {
-      const { peak } = await instantiate(peakText(sums, (i) => step(...operands(i))));
-      await warm(() => peak(PEAK_ITERATIONS / WARM_PART));
-      loops.push({ operations: operations * sums, peak });
+      const { loop } = await instantiate(peakText(sums, (i) => step(...operands(i))));
+      await warm(() => loop(0, PEAK_ITERATIONS / WARM_PART));
+      loops.push({ operations: operations * sums, loop });
     }
     peaks[name] = (ms) => Math.max(...loops.map((loop) => peakRate(loop, ms)));
   }
@@ -102,7 +107,9 @@ export async function makeLimits(threads) {
     return now() - start;
   };
   const shared = threads > 1 ? await sharedStream(threads) : null;
-  return { stream: (stretchBytes) => streamRate(read, stretchBytes), shared, peaks };
+  const rate = threads > 1 ? await sharedArithmetic(threads) : () => peaks.simd128(LOOK_MS);
+  const quiet = new Quiet(rate, patienceMs);
+  return { stream: (stretchBytes) => streamRate(read, stretchBytes), shared, peaks, quiet };
 }
 
 /** @param {number} threads @returns {Promise<(stretchBytes: number) => number>} */
@@ -110,9 +117,20 @@ async function sharedStream(threads) {
   const pages = SWEEP_BYTES / PAGE_BYTES;
   const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
   new Uint8Array(memory.buffer).fill(1);
-  const read = await startReaders(await compile(streamText(true)), memory, threads);
+  const read = await startTogether(await compile(streamText(true)), memory, threads);
   await warm(() => read(0, Math.floor(SWEEP_BYTES / WARM_PART / PAGE_BYTES) * PAGE_BYTES));
   return (stretchBytes) => streamRate(read, stretchBytes);
+}
+
+/** Multiplications and additions on all threads at once, in any unit. @param {number} threads @returns {Promise<() => number>} */
+async function sharedArithmetic(threads) {
+  const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
+  const [{ sums, operands }] = LOOPS;
+  const text = peakText(sums, (i) => ARITHMETIC.simd128.step(...operands(i)));
+  const run = await startTogether(await compile(text), memory, threads);
+  await warm(() => run(0, PEAK_ITERATIONS / WARM_PART));
+  const count = threads * LOOK_ITERATIONS;
+  return () => median(Array.from({ length: PEAK_STRETCHES }, () => count / run(0, count)));
 }
 
 /** @param {(begin: number, bytes: number) => number} read gives milliseconds @param {number} stretchBytes */
@@ -126,14 +144,14 @@ function streamRate(read, stretchBytes) {
   return median(rates);
 }
 
-/** @param {{ operations: number, peak: (iterations: number) => number }} loop @param {number} stretchMs */
-function peakRate({ operations, peak }, stretchMs) {
+/** @param {{ operations: number, loop: (from: number, to: number) => number }} one @param {number} stretchMs */
+function peakRate({ operations, loop }, stretchMs) {
   const rates = [];
   for (let i = 0; i < PEAK_STRETCHES; i++) {
     const start = now();
     let iterations = 0;
     do {
-      peak(PEAK_ITERATIONS);
+      loop(0, PEAK_ITERATIONS);
       iterations += PEAK_ITERATIONS;
     } while (now() - start < stretchMs);
     rates.push((iterations * operations) / (now() - start) / 1e6);
@@ -165,7 +183,7 @@ async function compile(text) {
   return WebAssembly.compile(/** @type {any} */ (buffer));
 }
 
-/** Reads the bytes from $at to $end. @param {boolean} shared a memory that is brought */
+/** Its loop reads the bytes from $at to $end. @param {boolean} shared a memory that is brought */
 function streamText(shared) {
   const WIDTH = 8;
   const pages = SWEEP_BYTES / PAGE_BYTES;
@@ -177,7 +195,7 @@ function streamText(shared) {
   );
   return `(module
     ${shared ? `(import "env" "memory" (memory ${pages} ${pages} shared))` : `(memory (export "memory") ${pages})`}
-    (func (export "stream") (param $at i32) (param $end i32) (result i32)
+    (func (export "loop") (param $at i32) (param $end i32) (result i32)
       ${locals(sums)}
       (loop $next
         ${adds.join('\n')}
@@ -186,22 +204,22 @@ function streamText(shared) {
       (i32x4.extract_lane 0 ${folded(sums, 'v128.xor')})))`;
 }
 
-/** @param {number} sums @param {(i: number) => string} next the new value of sum i */
+/** Its loop has so many steps. @param {number} sums @param {(i: number) => string} next the new value of sum i */
 function peakText(sums, next) {
   const indices = Array.from({ length: sums }, (_, i) => i);
   const starts = indices.map((i) => `(local.set $s${i} (f32x4.splat (f32.const ${i + 1})))`);
   const steps = indices.map((i) => `(local.set $s${i} ${next(i)})`);
   return `(module
     (memory 1)
-    (func (export "peak") (param $n i32) (result f32)
+    (func (export "loop") (param $at i32) (param $end i32) (result f32)
       (local $a v128) (local $b v128) ${locals(sums)}
       (local.set $a (f32x4.splat (f32.const 0.5)))
       (local.set $b (f32x4.splat (f32.const 0.75)))
       ${starts.join('\n')}
       (loop $next
         ${steps.join('\n')}
-        (local.set $n (i32.sub (local.get $n) (i32.const 1)))
-        (br_if $next (local.get $n)))
+        (local.set $at (i32.add (local.get $at) (i32.const 1)))
+        (br_if $next (i32.lt_u (local.get $at) (local.get $end))))
       (f32x4.extract_lane 0 ${folded(sums, 'f32x4.add')})))`;
 }
 

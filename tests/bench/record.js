@@ -1,4 +1,4 @@
-// node tests/bench/record.js [--quick] [--runs 3] [--minutes 35]: runs the bench so many times in every engine and
+// node tests/bench/record.js [--quick] [--runs 3] [--minutes 35] [--patience 240]: runs the bench so many times in every engine and
 // writes RESULTS.md from all runs that are there. A run takes minutes: leave the machine alone.
 //
 // Each run is kept as a file under build/bench, in a folder of its own for every state of the modules, so that a
@@ -46,6 +46,7 @@ const { values: options } = parseArgs({
   options: {
     runs: { type: 'string', default: '3' },
     minutes: { type: 'string', default: '35' },
+    patience: { type: 'string', default: '240' },
     quick: { type: 'boolean', default: false },
   },
 });
@@ -94,7 +95,7 @@ function record(file, args) {
   const quick = options.quick ? ['--quick'] : [];
   const { stdout, stderr, status } = spawnSync(
     process.execPath,
-    [bench, '--json', ...quick, ...args],
+    [bench, '--json', '--patience', options.patience, ...quick, ...args],
     { maxBuffer: 2 ** 28, encoding: 'utf8' },
   );
   const seconds = ((Date.now() - start) / 1000).toFixed(0);

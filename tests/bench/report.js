@@ -29,6 +29,8 @@ import { WEIGHT_BYTES } from './targets.js';
  * @property {number | null} [shared] the same of all threads at once, where there are several
  * @property {Record<string, number>} peaks GFLOP/s by kind of arithmetic, as limits.js names them
  * @property {Row[]} rows
+ * @property {number} again rounds that were taken again, since the machine was not left alone
+ * @property {number} disturbed rounds that count although it was not
  * @property {{ error: number, times: Record<'forward' | 'from a trace' | 'alone', number[]> }} [backward] ms of every round
  */
 /**
@@ -75,13 +77,15 @@ export function makeCase({ d, dFf, tokens }, rounds, best) {
   });
   const rival = fastest(rows.filter((row) => !row.ours && row.weights === 'f32'));
   for (const row of rows) row.ratio = rival ? rival.ms / row.ms : Number.NaN;
-  return { shape: `${d}x${dFf}`, tokens, stream, shared, peaks, rows };
+  const { again, disturbed } = rounds;
+  return { shape: `${d}x${dFf}`, tokens, stream, shared, peaks, rows, again, disturbed };
 }
 
 /** @param {Case} one */
-export function caseText({ shape, tokens, stream, shared, peaks, rows }) {
+export function caseText({ shape, tokens, stream, shared, peaks, rows, disturbed }) {
   const limits = limitsText(stream, shared, peaks);
-  const head = `${shape}  T=${tokens}${tokens === 1 ? ' cold' : ''}  (limits: ${limits})`;
+  const beside = disturbed ? `; not left alone in ${disturbed} rounds` : '';
+  const head = `${shape}  T=${tokens}${tokens === 1 ? ' cold' : ''}  (limits: ${limits}${beside})`;
   const lines = [...rows]
     .sort((a, b) => a.ms - b.ms)
     .map(({ name, ms, gflops, gbps, ratio, share, error, setupMs }) =>

@@ -46,7 +46,8 @@ both are told apart from what is met outright. The peak of q8_0 and q4_1 is that
 that of relaxed 8-bit ones, of which two inputs take three at the accuracy asked; those are one instruction where the
 engine knows the processor's (AVX-VNNI), as Node 24 and Chromium do and Node 22 does not. In Chromium 75 % of a floor, or of
 its ceiling, does. Cold: the caches are emptied before each call. Set-up is by the wall clock, once a run, and mostly new
-memory, of which the machine has as much at hand as is wanted (NOTES.md).
+memory, of which the machine has as much at hand as is wanted (NOTES.md). A round in which it did less than 90 % of its best
+arithmetic, just before or just after, is taken again: somebody else was at work on the same core.
 ${absent}
 ## Targets
 
@@ -123,8 +124,18 @@ function section({ title, threads, runs }) {
 
 ${engine}, ${variant}, ${threads === 1 ? '1 thread' : '1 and 2 threads'}, ${machine}; ${count}, ${clock} time${clock === 'wall' ? '' : ', set-ups wall time'}.
 
+${disturbedText(runs)}
 ${targetTable(summaries(runs))}
 ${cases.map((_, i) => caseTable(runs.map((run) => run.cases[i]))).join('\n')}`;
+}
+
+/** @param {Run[]} runs */
+function disturbedText(runs) {
+  /** @param {(one: Case) => number} of */
+  const sum = (of) => runs.flatMap(({ cases }) => cases.map(of)).reduce((a, b) => a + b, 0);
+  const [again, disturbed] = [sum((one) => one.again), sum((one) => one.disturbed)];
+  return `Rounds taken again since the machine was not left alone: ${again}; counted nevertheless: ${disturbed}.
+`;
 }
 
 /** @param {Summary[]} all */

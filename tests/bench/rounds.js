@@ -1,11 +1,20 @@
 // Times contestants in rounds: each round runs every contestant once and measures the limits again, so that a slow
-// moment of a shared machine hits all of them. Results are checked before anything is timed.
+// moment of a shared machine hits all of them, and is taken again if its limits say that somebody else was at work. Results
+// are checked before anything is timed.
 
 import { now } from './clock.js';
 
 /** @typedef {import('./contestant.js').Call} Call */
 /** @typedef {{ contestant: import('./contestant.js').Contestant, call: Call, error: number, firstMs: number, setupMs: number }} Entry */
-/** @typedef {{ stream: number[], shared: number[], peaks: Record<string, number[]>, times: Map<Entry, number[]> }} Rounds times in milliseconds */
+/**
+ * @typedef {object} Rounds
+ * @property {number[]} stream
+ * @property {number[]} shared
+ * @property {Record<string, number[]>} peaks
+ * @property {Map<Entry, number[]>} times milliseconds
+ * @property {number} again rounds that were taken again, since somebody disturbed them
+ * @property {number} disturbed rounds that are among these although somebody did
+ */
 
 /** Warm-up: an engine optimises in the background after some calls. */
 const WARM_MS = 120;
@@ -30,38 +39,81 @@ const REST_OF_THREADS_MS = 15;
  */
 export async function runRounds(entries, x, { rounds, cold, budgetMs, weightBytes }, limits) {
   for (const { call, firstMs } of entries) if (firstMs < LONG_MS) await warm(call, x);
-  /** @type {Map<Entry, number>} */
-  const spent = new Map();
   const stretchMs = Math.min(ROUND_MS, ...entries.map(({ firstMs }) => firstMs));
   const threads = entries.some(({ contestant }) => (contestant.threads ?? 1) > 1);
   const restMs = threads ? REST_OF_THREADS_MS : REST_MS;
+  /** @type {Map<Entry, number>} */
+  const spent = new Map();
   /** @type {Rounds} */
-  const result = {
+  const all = {
     ...{ stream: [], shared: [], peaks: {} },
     times: new Map(entries.map((entry) => [entry, []])),
+    ...{ again: 0, disturbed: 0 },
   };
   for (let round = 0; round < rounds; round++) {
-    result.stream.push(limits.stream(weightBytes));
-    if (limits.shared) result.shared.push(limits.shared(weightBytes));
-    for (const [variant, peak] of Object.entries(limits.peaks)) {
-      result.peaks[variant] ??= [];
-      result.peaks[variant].push(peak(stretchMs));
-    }
-    for (let i = 0; i < entries.length; i++) {
-      // Nobody always runs after the same neighbour.
-      const entry = entries[(i * stride(entries.length, round) + round) % entries.length];
-      const used = spent.get(entry) ?? 0;
-      if (used > budgetMs) continue;
-      await pause(restMs);
-      const start = now();
-      const ms = cold
-        ? await coldMs(entry.call, x, () => limits.stream(weightBytes))
-        : await warmMs(entry.call, x);
-      spent.set(entry, used + now() - start);
-      result.times.get(entry)?.push(ms);
+    // Nobody always runs after the same neighbour.
+    const order = entries.map(
+      (_, i) => (i * stride(entries.length, round) + round) % entries.length,
+    );
+    const there = order
+      .map((i) => entries[i])
+      .filter((entry) => (spent.get(entry) ?? 0) <= budgetMs);
+    const { result, again, disturbed } = await limits.quiet.run(async () => ({
+      rates: ratesOf(limits, weightBytes, stretchMs),
+      times: await timesOf(there, x, restMs, cold ? () => limits.stream(weightBytes) : null),
+    }));
+    all.again += again;
+    all.disturbed += Number(disturbed);
+    addRates(all, result.rates);
+    for (const { entry, ms, spent: used } of result.times) {
+      all.times.get(entry)?.push(ms);
+      spent.set(entry, (spent.get(entry) ?? 0) + used);
     }
   }
-  return result;
+  return all;
+}
+
+/**
+ * One round: the milliseconds of each one's call, and all that it took to find them.
+ * @param {Entry[]} entries
+ * @param {Float32Array} x
+ * @param {number} restMs
+ * @param {(() => unknown) | null} sweep empties the caches, where calls are to find nothing there
+ */
+async function timesOf(entries, x, restMs, sweep) {
+  const times = [];
+  for (const entry of entries) {
+    await pause(restMs);
+    const start = now();
+    const ms = await (sweep ? coldMs(entry.call, x, sweep) : warmMs(entry.call, x));
+    times.push({ entry, ms, spent: now() - start });
+  }
+  return times;
+}
+
+/**
+ * @param {import('./limits.js').Limits} limits
+ * @param {number} stretchBytes
+ * @param {number} stretchMs
+ */
+function ratesOf({ stream, shared, peaks }, stretchBytes, stretchMs) {
+  return {
+    stream: stream(stretchBytes),
+    shared: shared?.(stretchBytes),
+    peaks: Object.entries(peaks).map(
+      ([kind, peak]) => /** @type {const} */ ([kind, peak(stretchMs)]),
+    ),
+  };
+}
+
+/** @param {Rounds} all @param {ReturnType<typeof ratesOf>} rates */
+function addRates(all, { stream, shared, peaks }) {
+  all.stream.push(stream);
+  if (shared !== undefined) all.shared.push(shared);
+  for (const [kind, rate] of peaks) {
+    all.peaks[kind] ??= [];
+    all.peaks[kind].push(rate);
+  }
 }
 
 /** @param {readonly number[]} values */

@@ -23,6 +23,7 @@ import { BACKWARD_TARGETS, ERROR_BOUNDS } from './targets.js';
  * @property {number} threads of those who can; ours runs with 1 as well
  * @property {Record<string, number[]>} cases token counts by shape
  * @property {string[]} backward shapes whose backward is measured too
+ * @property {number} patienceMs for which the whole run waits, and takes rounds again, while the machine is not left alone
  */
 
 /**
@@ -41,6 +42,7 @@ export const PLANS = {
     threads: 1,
     cases: { '576x1536': [1, 16, 128, 512], '2048x8192': [1, 16, 128] },
     backward: ['576x1536'],
+    patienceMs: 0,
   },
   full: {
     rounds: 9,
@@ -48,6 +50,7 @@ export const PLANS = {
     threads: 1,
     cases: { '576x1536': [1, 16, 128, 512], '2048x8192': [1, 16, 128, 512], '4096x11008': [1] },
     backward: ['576x1536', '2048x8192'],
+    patienceMs: 0,
   },
 };
 
@@ -65,7 +68,7 @@ export const bestVariant = () => (hasRelaxedSimd() ? 'relaxed' : 'simd128');
  */
 export async function* runSuite(plan, modules, only, missing) {
   if (plan.threads > 1) useWallClock();
-  const limits = await makeLimits(plan.threads);
+  const limits = await makeLimits(plan.threads, plan.patienceMs);
   const everyone = await allContestants(modules, plan.threads, missing);
   const parts = only.split(',');
   const contestants = everyone.filter(({ name }) => parts.some((part) => name.includes(part)));
@@ -108,6 +111,7 @@ async function* shapeCases(shape, tokenCounts, contestants, plan, limits) {
   const inputs = makeInputs(weights);
   const loaded = [];
   for (const contestant of contestants) {
+    await limits.quiet.wait();
     loaded.push({ contestant, model: await named(contestant, contestant.load(weights)) });
   }
   for (const tokens of tokenCounts) {

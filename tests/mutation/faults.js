@@ -309,8 +309,8 @@ export const OTHER_FAULTS = [
   {
     name: 'the second block of 256 terms replaces the first',
     file: 'src/core/gemm.c',
-    find: 'with_sum(v_load(before + j * LANES), sum[i][j])',
-    replace: 'with_sum(0 * v_load(before + j * LANES), sum[i][j])',
+    find: 'with_sum(v_load(before + j * LANES), sums.of[i][j])',
+    replace: 'with_sum(0 * v_load(before + j * LANES), sums.of[i][j])',
     test: 'reference.test.js',
     title: "d 257, dFf 34, 6 tokens, relu, biases: output and gradients are the reference's",
   },

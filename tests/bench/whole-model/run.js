@@ -25,7 +25,7 @@ const THREADS = [1, 2];
 
 const OURS = 'gated-mlp bfloat16,gated-mlp q8_0,gated-mlp q4_1';
 const PLAN = {
-  ...{ rounds: 5, budgetMs: 2000, threads: Math.max(...THREADS), backward: [] },
+  ...{ rounds: 5, budgetMs: 2000, threads: Math.max(...THREADS), backward: [], patienceMs: 0 },
   cases: { [`${SMOLLM2_135M.d}x${SMOLLM2_135M.dFf}`]: [1, PROMPT_TOKENS] },
 };
 

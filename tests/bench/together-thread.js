@@ -1,7 +1,7 @@
-// One more thread of the stream limit: reads its part of a shared memory each time it is told to. Started by
-// shared-stream.js, in Node and in a page, as it is; it ends with whoever started it.
+// One more thread of the limits: runs its part of a loop each time it is told to. Started by together.js, in Node and in a
+// page, as it is; it ends with whoever started it.
 
-import { BEGIN, BYTES, DONE, LISTENING, TURN } from './stream-words.js';
+import { DONE, EACH, FROM, LISTENING, TURN } from './together-words.js';
 
 /** @typedef {{ module: WebAssembly.Module, memory: WebAssembly.Memory, words: Int32Array, thread: number }} Start */
 
@@ -10,15 +10,15 @@ const node = globalThis.process?.getBuiltinModule?.('node:worker_threads').paren
 /** @param {Start} start */
 function serve({ module, memory, words, thread }) {
   const { exports } = new WebAssembly.Instance(module, { env: { memory } });
-  const stream = /** @type {(begin: number, end: number) => number} */ (exports.stream);
+  const loop = /** @type {(from: number, to: number) => number} */ (exports.loop);
   if (node) node.postMessage('ready');
   else globalThis.postMessage('ready');
   for (let turn = 0; ; turn += 2) {
     Atomics.wait(words, TURN, turn);
     Atomics.add(words, LISTENING, 1);
     while (Atomics.load(words, TURN) === turn + 1);
-    const begin = words[BEGIN] + thread * words[BYTES];
-    stream(begin, begin + words[BYTES]);
+    const from = words[FROM] + thread * words[EACH];
+    loop(from, from + words[EACH]);
     Atomics.add(words, DONE, 1);
   }
 }
