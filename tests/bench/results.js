@@ -85,9 +85,17 @@ ${rows.join('\n')}
 `;
 }
 
+/** To as many places as tell it from its floor, if it is short. @param {Summary} one */
+function valueText({ value, status, target: { must } }) {
+  let places = 2;
+  if (status === 'short') while (value.toFixed(places) === must.toFixed(places)) places++;
+  return value.toFixed(places);
+}
+
 /** @param {Summary} one */
-function marked({ value, ceiling, status, target: { must } }) {
-  const text = `${value.toFixed(2)} (${must})`;
+function marked(one) {
+  const { ceiling, status, target } = one;
+  const text = `${valueText(one)} (${target.must})`;
   if (status === 'met') return text;
   if (status === 'short') return `**${text}**`;
   return `*${text}, ${STATUS_TEXT[status]} of ${ceiling?.toFixed(2)}*`;
@@ -140,22 +148,28 @@ function disturbedText(runs) {
 
 /** @param {Summary[]} all */
 function targetTable(all) {
-  const rows = all.map(
-    ({ target: { what, must, aim, most }, values, value, ceiling, status, peers }) => {
-      const distance = Math.round(100 * ((most ? aim / value : value / aim) - 1));
-      const cells = [
-        peers.length ? `${what} (${peers.join(', ')})` : what,
-        value.toFixed(2),
-        values.map((each) => each.toFixed(2)).join(', '),
-        must,
-        status === 'short' ? '**short**' : STATUS_TEXT[status],
-        aim,
-        `${distance > 0 ? '+' : ''}${distance} %`,
-        ceiling?.toFixed(2) ?? '',
-      ];
-      return `| ${cells.join(' | ')} |`;
-    },
-  );
+  const rows = all.map((one) => {
+    const {
+      target: { what, must, aim, most },
+      values,
+      value,
+      ceiling,
+      status,
+      peers,
+    } = one;
+    const distance = Math.round(100 * ((most ? aim / value : value / aim) - 1));
+    const cells = [
+      peers.length ? `${what} (${peers.join(', ')})` : what,
+      valueText(one),
+      values.map((each) => each.toFixed(2)).join(', '),
+      must,
+      status === 'short' ? '**short**' : STATUS_TEXT[status],
+      aim,
+      `${distance > 0 ? '+' : ''}${distance} %`,
+      ceiling?.toFixed(2) ?? '',
+    ];
+    return `| ${cells.join(' | ')} |`;
+  });
   return `| target | median | runs | must | | aim | to aim | ceiling |
 |---|---|---|---|---|---|---|---|
 ${rows.join('\n')}
