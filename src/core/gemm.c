@@ -67,9 +67,9 @@ INLINE vreal with_sum(vreal before, vreal sum) {
 }
 
 /* Whether a turn of the tile's loop is two steps, which are 51 instructions instead of 60: up to 5 % on a processor that
- * takes in six a cycle (Zen 4). Between them there is a way out, without which V8 loads for both at once, and spills; the
- * 6 x 8 tile has no register for them in either case. */
-#ifdef FUSED_MADD
+ * takes in six a cycle (Zen 4). Between them there is a way out, without which V8 loads for both at once, and spills, as
+ * it does with what LLVM 19 makes of this; the 6 x 8 tile has no register for them in either case. */
+#if defined(FUSED_MADD) || SUBTRACTS_PRODUCTS
 #define STEPS_BY_TWO 0
 #else
 #define STEPS_BY_TWO 1
