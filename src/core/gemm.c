@@ -1,6 +1,6 @@
 /* The micro-kernels and the loops around them; see gemm.h.
  *
- * The register tile is 4 rows x 8 columns, k not unrolled: the one shape that keeps V8's register
+ * The register tile is 4 rows x 8 columns, one k after the other: the one shape that keeps V8's register
  * allocator near peak in every version (8 accumulators, 2 weight vectors, 1 splat, 1 product of 15
  * registers). Where multiplying and adding are one operation it is 6 x 8 (12 accumulators, 2 weight
  * vectors, 1 splat): 8 sums are just what the latency of that operation needs, and none may wait.

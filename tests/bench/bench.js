@@ -8,7 +8,8 @@
 //   --browser       in Chromium
 //   --wllama        in Chromium, a whole model by wllama, beside ours on one of its layers, and nothing else
 //   --threads N     ours and the peers that have threads with N of them, ours with 1 as well; by the wall clock
-//   --patience S    waits, and takes rounds again, for up to so many seconds in all while somebody else uses the cores; 0 unless said
+//   --patience S    waits, and takes rounds again, for so many seconds in all while somebody else uses the cores; 0 unless
+//                   said, and with --wllama
 //   --json          the measurements and verdicts as JSON
 //   --only A,B      only contestants whose name holds A or B (without peers there are no ratios)
 //   --shape DxF     only this shape; --tokens 1,16 only these token counts

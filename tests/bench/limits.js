@@ -14,7 +14,7 @@ const PAGE_BYTES = 65536;
 const VECTOR_BYTES = 16;
 const PEAK_ITERATIONS = 160000;
 const PEAK_STRETCHES = 3;
-/** How long one look takes whether the machine is left alone, in milliseconds and, about as long, in iterations. */
+/** How long one stretch of a look takes whether the machine is left alone, in milliseconds; in iterations of each of several threads. */
 const LOOK_MS = 4;
 const LOOK_ITERATIONS = 1600000;
 const WARM_CALLS = 40;

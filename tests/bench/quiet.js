@@ -1,7 +1,8 @@
 // Whether the machine is left alone. The core of a virtual one is often half of a real one, and while somebody else works on the
-// other half the same loop does up to a third less, by processor time, too; whoever gets the most out of a core loses the most, so
+// other half the same loop does up to three tenths less, by processor time, too; whoever gets the most out of a core loses the most, so
 // that not even ratios hold. The system tells nothing of it. So before and after what is timed one of the limits' own loops
-// is, and if that fell short of its best, all of it is done again, for as long as there is patience. Nobody's time decides.
+// is, and if that fell short of its best so far, all of it is done again, for as long as there is patience. Nobody's time
+// decides. It does not see who uses memory, and takes the state that a process began in for the best until a better one comes.
 
 import { wallNow } from './clock.js';
 
@@ -26,7 +27,7 @@ export class Quiet {
   /** Until nobody disturbs, or patience is at its end. @returns {Promise<boolean>} whether nobody does */
   async wait() {
     while (!this.#isQuiet()) {
-      if (this.#patienceMs <= 0) return false;
+      if (!(this.#patienceMs > 0)) return false;
       const start = wallNow();
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       this.#patienceMs -= wallNow() - start;
@@ -46,7 +47,7 @@ export class Quiet {
       const start = wallNow();
       const result = await work();
       const disturbed = !this.#isQuiet() || !began;
-      if (!disturbed || this.#patienceMs <= 0) return { result, again, disturbed };
+      if (!disturbed || !(this.#patienceMs > 0)) return { result, again, disturbed };
       this.#patienceMs -= wallNow() - start;
     }
   }

@@ -21,6 +21,7 @@ import { WEIGHT_BYTES } from './targets.js';
  * @property {number} error
  * @property {number} setupMs by the wall clock, whatever the times are by
  */
+/** @typedef {{ error: number, times: Record<'forward' | 'from a trace' | 'alone', number[]> }} Backward ms of every round */
 /**
  * @typedef {object} Case
  * @property {string} shape
@@ -31,7 +32,7 @@ import { WEIGHT_BYTES } from './targets.js';
  * @property {Row[]} rows
  * @property {number} again rounds that were taken again, since the machine was not left alone
  * @property {number} disturbed rounds that count although it was not
- * @property {{ error: number, times: Record<'forward' | 'from a trace' | 'alone', number[]> }} [backward] ms of every round
+ * @property {Backward} [backward]
  */
 /**
  * @param {{ d: number, dFf: number, tokens: number }} size
@@ -84,7 +85,7 @@ export function makeCase({ d, dFf, tokens }, rounds, best) {
 /** @param {Case} one */
 export function caseText({ shape, tokens, stream, shared, peaks, rows, disturbed }) {
   const limits = limitsText(stream, shared, peaks);
-  const beside = disturbed ? `; not left alone in ${disturbed} rounds` : '';
+  const beside = disturbed ? `; rounds not left alone: ${disturbed}` : '';
   const head = `${shape}  T=${tokens}${tokens === 1 ? ' cold' : ''}  (limits: ${limits}${beside})`;
   const lines = [...rows]
     .sort((a, b) => a.ms - b.ms)

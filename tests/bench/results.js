@@ -47,7 +47,8 @@ that of relaxed 8-bit ones, of which two inputs take three at the accuracy asked
 engine knows the processor's (AVX-VNNI), as Node 24 and Chromium do and Node 22 does not. In Chromium 75 % of a floor, or of
 its ceiling, does. Cold: the caches are emptied before each call. Set-up is by the wall clock, once a run, and mostly new
 memory, of which the machine has as much at hand as is wanted (NOTES.md). A round in which it did less than 90 % of its best
-arithmetic, just before or just after, is taken again: somebody else was at work on the same core.
+arithmetic so far, just before or just after, is taken again: somebody else was at work on the same core. Set-ups wait for that,
+but are not taken again, and who uses memory is not seen.
 ${absent}
 ## Targets
 

@@ -88,6 +88,7 @@ async function timesOf(entries, x, restMs, sweep) {
     const ms = await (sweep ? coldMs(entry.call, x, sweep) : warmMs(entry.call, x));
     times.push({ entry, ms, spent: now() - start });
   }
+  await pause(restMs); // for whoever looks next whether somebody disturbs
   return times;
 }
 

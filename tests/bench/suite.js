@@ -127,7 +127,13 @@ async function* shapeCases(shape, tokenCounts, contestants, plan, limits) {
     for (const { call } of entries) await call.dispose();
     const one = makeCase({ d, dFf, tokens }, measured, bestVariant());
     if (tokens === BACKWARD_TARGETS.tokens && plan.backward.includes(shape)) {
-      one.backward = await measureBackward(weights, inputs, tokens, bestVariant(), plan, limits);
+      const measured = measureBackward(weights, inputs, tokens, bestVariant(), plan, limits);
+      const { again, disturbed, ...backward } = await measured;
+      Object.assign(one, {
+        backward,
+        again: one.again + again,
+        disturbed: one.disturbed + disturbed,
+      });
     }
     yield one;
   }
