@@ -66,13 +66,13 @@ INLINE vreal with_sum(vreal before, vreal sum) {
     return SUBTRACTS_PRODUCTS ? before - sum : before + sum;
 }
 
-/* Whether a turn of the tile's loop is two steps, which are 51 instructions instead of 60: up to 5 % on a processor that
+/* Steps of a turn of the tile's loop. Two are 51 instructions instead of 60: up to 5 % on a processor that
  * takes in six a cycle (Zen 4). Between them there is a way out, without which V8 loads for both at once, and spills, as
  * it does with what LLVM 19 makes of this; the 6 x 8 tile has no register for them in either case. */
 #if defined(FUSED_MADD) || SUBTRACTS_PRODUCTS
-#define STEPS_BY_TWO 0
+#define STEPS 1
 #else
-#define STEPS_BY_TWO 1
+#define STEPS 2
 #endif
 
 typedef struct {
@@ -106,7 +106,7 @@ INLINE void tile_rows(const int32_t rows, const int32_t dtype, real *c, size_t l
     KEEP_POINTER(end);
     DO_NOT_UNROLL
     while (a != end) {
-        for (int32_t i = 0; i <= STEPS_BY_TWO && a != end; i++) {
+        for (int32_t i = 0; i < STEPS && a != end; i++) {
             tile_step(rows, dtype, &sums, a, weights, keep, kept);
             a += a_step;
             KEEP_POINTER(a);

@@ -19,7 +19,7 @@ const ERROR_BOUND = 2e-5;
  * @param {'simd128' | 'relaxed'} variant
  * @param {{ rounds: number, budgetMs: number }} plan
  * @param {import('./limits.js').Limits} limits
- * @returns {Promise<import('./report.js').Backward & { again: number, disturbed: number }>}
+ * @returns {Promise<import('./report.js').Backward>}
  */
 export async function measureBackward(weights, inputs, tokens, variant, plan, limits) {
   const { d, dFf } = weights;
@@ -46,12 +46,8 @@ export async function measureBackward(weights, inputs, tokens, variant, plan, li
     ...{ error, firstMs: 0, setupMs: 0 },
   }));
   const weightBytes = 3 * d * dFf * Float32Array.BYTES_PER_ELEMENT;
-  const { times, again, disturbed } = await runRounds(
-    entries,
-    x,
-    { ...plan, cold: false, weightBytes },
-    limits,
-  );
+  const options = { ...plan, cold: false, weightBytes };
+  const { times, again, disturbed } = await runRounds(entries, x, options, limits);
   trace.dispose();
   runtime.dispose();
   const named = [...times].map(([{ contestant }, all]) => [contestant.name, all]);

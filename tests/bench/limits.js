@@ -124,10 +124,9 @@ async function sharedStream(threads) {
 
 /** Multiplications and additions on all threads at once, in any unit. @param {number} threads @returns {Promise<() => number>} */
 async function sharedArithmetic(threads) {
-  const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });
   const [{ sums, operands }] = LOOPS;
   const text = peakText(sums, (i) => ARITHMETIC.simd128.step(...operands(i)));
-  const run = await startTogether(await compile(text), memory, threads);
+  const run = await startTogether(await compile(text), null, threads);
   await warm(() => run(0, PEAK_ITERATIONS / WARM_PART));
   const count = threads * LOOK_ITERATIONS;
   return () => median(Array.from({ length: PEAK_STRETCHES }, () => count / run(0, count)));

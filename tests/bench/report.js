@@ -21,7 +21,13 @@ import { WEIGHT_BYTES } from './targets.js';
  * @property {number} error
  * @property {number} setupMs by the wall clock, whatever the times are by
  */
-/** @typedef {{ error: number, times: Record<'forward' | 'from a trace' | 'alone', number[]> }} Backward ms of every round */
+/**
+ * @typedef {object} Backward
+ * @property {number} error
+ * @property {Record<'forward' | 'from a trace' | 'alone', number[]>} times ms of every round
+ * @property {number} again as in Case, which counts these, too
+ * @property {number} disturbed
+ */
 /**
  * @typedef {object} Case
  * @property {string} shape

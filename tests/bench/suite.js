@@ -127,13 +127,9 @@ async function* shapeCases(shape, tokenCounts, contestants, plan, limits) {
     for (const { call } of entries) await call.dispose();
     const one = makeCase({ d, dFf, tokens }, measured, bestVariant());
     if (tokens === BACKWARD_TARGETS.tokens && plan.backward.includes(shape)) {
-      const measured = measureBackward(weights, inputs, tokens, bestVariant(), plan, limits);
-      const { again, disturbed, ...backward } = await measured;
-      Object.assign(one, {
-        backward,
-        again: one.again + again,
-        disturbed: one.disturbed + disturbed,
-      });
+      one.backward = await measureBackward(weights, inputs, tokens, bestVariant(), plan, limits);
+      one.again += one.backward.again;
+      one.disturbed += one.backward.disturbed;
     }
     yield one;
   }

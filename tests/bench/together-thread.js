@@ -3,13 +3,13 @@
 
 import { DONE, EACH, FROM, LISTENING, TURN } from './together-words.js';
 
-/** @typedef {{ module: WebAssembly.Module, memory: WebAssembly.Memory, words: Int32Array, thread: number }} Start */
+/** @typedef {{ module: WebAssembly.Module, memory: WebAssembly.Memory | null, words: Int32Array, thread: number }} Start */
 
 const node = globalThis.process?.getBuiltinModule?.('node:worker_threads').parentPort;
 
 /** @param {Start} start */
 function serve({ module, memory, words, thread }) {
-  const { exports } = new WebAssembly.Instance(module, { env: { memory } });
+  const { exports } = new WebAssembly.Instance(module, memory ? { env: { memory } } : {});
   const loop = /** @type {(from: number, to: number) => number} */ (exports.loop);
   if (node) node.postMessage('ready');
   else globalThis.postMessage('ready');

@@ -6,7 +6,7 @@ import { DONE, LISTENING, TURN, WORDS } from './together-words.js';
 
 /**
  * @param {WebAssembly.Module} module whose `loop` goes from a number to another
- * @param {WebAssembly.Memory} memory shared; for a module that imports one
+ * @param {WebAssembly.Memory | null} memory shared; null for a module that imports none
  * @param {number} threads the caller's own included
  * @returns {Promise<(from: number, count: number) => number>} milliseconds in which they went that far, together
  */
@@ -14,7 +14,7 @@ export async function startTogether(module, memory, threads) {
   const words = new Int32Array(new SharedArrayBuffer(WORDS * Int32Array.BYTES_PER_ELEMENT));
   const others = Array.from({ length: threads - 1 }, (_, i) => i + 1);
   await Promise.all(others.map((thread) => startThread({ module, memory, words, thread })));
-  const { exports } = new WebAssembly.Instance(module, { env: { memory } });
+  const { exports } = new WebAssembly.Instance(module, memory ? { env: { memory } } : {});
   const loop = /** @type {(from: number, to: number) => number} */ (exports.loop);
   /** A page's main thread may not sleep. @param {number} word */
   const allAt = (word) => {
